@@ -1,0 +1,510 @@
+"""One call, from the door to the books.
+
+    take strays -> parse -> [door faults] -> validate -> scope -> idempotency -> ids -> version
+    -> BEGIN -> [stale read] -> handler -> encode -> [time-out] -> COMMIT or ROLLBACK
+    -> take changes -> page (reconciled) -> [answer lost, slow, malformed, twice] -> answer
+
+Everything here runs under the world's lock. Nothing a caller sends, and no bug in a service, makes it raise:
+whatever became of a call is in its attempt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sandtrail.fakes.arguments import parse
+from sandtrail.fakes.bookkeeping import Idempotency, SymbolicEdge, materialised
+from sandtrail.fakes.entities import instant_text
+from sandtrail.fakes.faults import Point
+from sandtrail.fakes.gateway import Tx
+from sandtrail.fakes.image import SYSTEM, Services, canonical, sibling, system_tx
+from sandtrail.fakes.operations import BadOperation, Operation
+from sandtrail.fakes.problems import Conflict, Denied, Flaw, Invalid, NotFound, Problem, Unknown
+from sandtrail.fakes.store import Image, Store
+from sandtrail.ledgers.entries import Attempt, Effect, Origin, Page
+from sandtrail.ledgers.specs import Fault, FaultKind, Principal, kind_of
+from sandtrail.ledgers.words import Access, Delivery, OriginKind, Outcome
+
+if TYPE_CHECKING:
+    from sandtrail.fakes.world import State
+
+_DOOR = {
+    FaultKind.RATE_LIMITED: (429, "rate_limited", "Too many requests; wait {seconds} seconds."),
+    FaultKind.UNAVAILABLE: (503, "unavailable", "The service is not available right now."),
+}
+
+
+class NestedCall(RuntimeError):
+    """A handler called the world instead of its own transaction."""
+
+    def __init__(self) -> None:
+        super().__init__("a world is asked from inside one of its own calls; in a handler use tx.call(...), which shares the transaction")
+
+
+class AnswerLost(TimeoutError):
+    """The client waited in vain. Whether the call took effect, only the books know: `attempt` is its number."""
+
+    def __init__(self, attempt: int, operation: str) -> None:
+        self.attempt = attempt
+        super().__init__(f"{operation}: no answer within the time limit (attempt {attempt})")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a client sends: `arguments` as JSON text or a mapping; `path` says on which way it came."""
+
+    operation: str
+    arguments: str | Mapping[str, Any]
+    principal: Principal
+    idempotency_key: str | None = None
+    if_version: int | None = None
+    path: str = "direct"
+    in_path: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    resumes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a client receives. `json()` reads the text anew each time."""
+
+    status: int
+    text: str
+    headers: Mapping[str, str]
+    attempt: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status says success."""
+        return self.status < 400
+
+    def json(self) -> Any:
+        """The body. Raises ValueError where a planned fault has cut it."""
+        return json.loads(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One call with everything that became of it; `answer` is what the service gave, delivered or not."""
+
+    attempt: Attempt
+    answer: Answer
+
+    def delivered(self) -> Answer:
+        """The answer as the client has it. Raises AnswerLost where it never arrives."""
+        if self.attempt.delivery is Delivery.LOST:
+            raise AnswerLost(self.attempt.seq, self.attempt.operation)
+        return self.answer
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A call that a fault holds open until an instant."""
+
+    call: Call
+    until: datetime
+    attempt: int
+    key: str | None
+
+
+@dataclass(slots=True)
+class _Run:
+    """One call on its way: filled step by step, closed into an attempt."""
+
+    call: Call
+    seq: int
+    operation: Operation | None
+    text: str
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
+    outcome: Outcome = Outcome.OK
+    status: int = 200
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    rule: str | None = None
+    detail: str | None = None
+    delivery: Delivery = Delivery.DELIVERED
+    faults: list[Fault] = field(default_factory=list[Fault])
+    effects: tuple[Effect, ...] = ()
+    key: str | None = None
+    version: int | None = None
+
+
+class Dispatcher:
+    """Takes calls for one world's present state."""
+
+    def __init__(self, services: Services, state: State, origin: Image) -> None:
+        self._services, self._state, self._origin = services, state, origin
+
+    # -- the way of a call -----------------------------------------------------------------------------
+
+    def perform(self, call: Call) -> Exchange:
+        """One call and what became of it."""
+        self.strays()
+        run = _Run(call, self._state.book.attempts + 1, self._services.operations.get(call.operation), "")
+        try:
+            self._prepare(run)
+            if not self._at_door(run):
+                self._execute(run)
+        except Problem as problem:
+            self._refuse(run, problem)
+        exchange = self._close(run)
+        if any(fault.kind is FaultKind.DUPLICATE_DELIVERY for fault in run.faults):
+            self.perform(replace(call, resumes=None))
+        return exchange
+
+    def _prepare(self, run: _Run) -> None:
+        """Read the arguments; the headers' key and version may also stand among them."""
+        call = run.call
+        run.text = call.arguments if isinstance(call.arguments, str) else _dumped(call.operation, {**call.in_path, **call.arguments})
+        if run.operation is None:
+            near = get_close_matches(call.operation, list(self._services.operations), n=1)
+            allowed = f"did you mean {near[0]}?" if near else None
+            raise Unknown("unknown_operation", f"There is no tool {call.operation!r}.", allowed=allowed)
+        run.arguments = parse(run.text)
+        if call.in_path and isinstance(call.arguments, str):
+            run.arguments = {**call.in_path, **run.arguments}
+            run.text = json.dumps(run.arguments, ensure_ascii=False)
+        declared = run.operation.declared
+        run.key, run.version = call.idempotency_key, call.if_version
+        if declared.idempotent and "idempotency_key" in run.arguments:
+            run.key = run.arguments.pop("idempotency_key")
+        if declared.versioned and "if_version" in run.arguments:
+            run.version = run.arguments.pop("if_version")
+        _check_headers(run)
+
+    def _at_door(self, run: _Run) -> bool:
+        """Whether a fault stops the call before it is validated."""
+        fault = self._strike(run, Point.DOOR)
+        if fault is None:
+            return False
+        run.outcome = Outcome.NOT_APPLIED
+        if fault.kind is FaultKind.HELD_OPEN:
+            run.delivery = Delivery.LOST
+            until = self._state.clock.now() + timedelta(seconds=fault.seconds)
+            self._state.held.append(Held(replace(run.call, resumes=run.seq), until, run.seq, self._record_id(run)))
+            return True
+        status, rule, words = _DOOR[fault.kind]
+        headers = {"retry-after": str(fault.seconds)} if status == 429 else {}
+        self._refuse(run, Problem(rule, words.format(seconds=fault.seconds), status=status, headers=headers))
+        run.outcome = Outcome.NOT_APPLIED
+        return True
+
+    def _execute(self, run: _Run) -> None:
+        """Validate, permit, and let the handler act in one transaction."""
+        operation = _known(run)
+        arguments, strange = operation.decode(run.arguments, self._state.edge)
+        if not run.call.principal.may(operation.scope):
+            raise Denied("scope", f"{operation.name} needs the scope {operation.scope}.", allowed="ask a person who has it")
+        if self._replayed(run):
+            return
+        for kind, raw in strange:
+            raise NotFound(kind, raw)
+        store = self._state.store
+        stale = self._strike(run, Point.STORE)
+        if stale is not None:
+            store = self._as_of(self._state.clock.now() - timedelta(seconds=stale.seconds))
+        try:
+            self._transact(run, operation, arguments, store)
+        finally:
+            if store is not self._state.store:
+                store.close()
+
+    def _transact(self, run: _Run, operation: Operation, arguments: Mapping[str, Any], store: Store) -> None:
+        state = self._state
+        counters = dict(state.counters)
+        tx = self._tx(run, operation, store)
+        store.begin()
+        problem: Problem | None = None
+        commit, done = False, False
+        try:
+            self._permit(tx, operation, arguments, run.version)
+            result = operation.handler(tx, **arguments)
+            for symbol in tx.created:
+                state.edge.raw(symbol, apart=True)
+            run.body = operation.encode(result, state.edge)
+            _entitle(run, result)
+            timed_out = self._strike(run, Point.BEFORE_COMMIT) is not None
+            commit, done = not timed_out, True
+            if commit:
+                self._record(run, operation.encode(result, SymbolicEdge()), tx)
+        except Problem as raised:
+            problem, done = raised, True
+        except Exception as error:  # noqa: BLE001  a service may raise anything; that is an outcome of its own
+            self._crash(run, error)
+            done = True
+        finally:
+            ended = store.end(commit=commit)
+            if not commit:
+                store.forget_rollback()
+                state.counters.clear()
+                state.counters.update(counters)
+            if not done:  # an interrupt: on record, then on its way
+                run.outcome, run.status, run.detail = Outcome.CRASHED, 500, "interrupted"
+                self._close(run)
+        if problem is not None:
+            raise problem
+        if run.outcome is Outcome.CRASHED:
+            return
+        if not ended:
+            self._crash(run, RuntimeError("the service ended the transaction itself"))
+        elif not commit:
+            run.outcome, run.delivery, run.detail = Outcome.NOT_APPLIED, Delivery.LOST, "rolled back before commit"
+        else:
+            run.effects = tuple(tx.effects)
+            if self._strike(run, Point.AFTER_COMMIT) is not None:
+                run.delivery = Delivery.LOST
+
+    def _close(self, run: _Run) -> Exchange:
+        """The attempt into the books, its changes and issued ids with it; then the wire's own faults."""
+        if run.delivery is not Delivery.LOST:
+            self._on_wire(run)
+        text = json.dumps(run.body, ensure_ascii=False)
+        attempt = Attempt(
+            seq=run.seq,
+            operation=run.call.operation,
+            access=run.operation.access if run.operation else Access.READ,
+            arguments=run.text,
+            principal=run.call.principal.subject,
+            outcome=run.outcome,
+            delivery=run.delivery,
+            fault=" + ".join(map(str, run.faults)) or None,
+            status=run.status,
+            rule=run.rule,
+            answer=text,
+            at=self._now(),
+            path=run.call.path,
+            idempotency_key=run.key,
+            resumes=run.call.resumes,
+            detail=run.detail,
+            symbolic=self._state.edge.symbolic(run.text),
+        )
+        self._page(Origin(OriginKind.ATTEMPT), attempt, run.effects)
+        for fault in run.faults:
+            if fault.kind is FaultKind.SLOW:
+                self._state.clock.move(timedelta(seconds=fault.seconds))
+        seen = text[: len(text) // 2] if run.delivery is Delivery.CORRUPTED else text
+        content = "application/json" if run.status < 400 else "application/problem+json"
+        return Exchange(attempt, Answer(run.status, seen, {"content-type": content, **run.headers}, run.seq))
+
+    def _on_wire(self, run: _Run) -> None:
+        fault = self._strike(run, Point.WIRE)
+        if fault is not None and fault.kind is not FaultKind.DUPLICATE_DELIVERY:
+            run.delivery = Delivery.CORRUPTED if fault.kind is FaultKind.MALFORMED else Delivery.DELAYED
+
+    # -- the steps -------------------------------------------------------------------------------------
+
+    def _permit(self, tx: Tx, operation: Operation, arguments: Mapping[str, Any], version: int | None) -> None:
+        """Every id argument names a row that the principal may see, at the version the client has read."""
+        schema = self._services.schema
+        for name, kinds in operation.id_kinds.items():
+            value = arguments[name]
+            table = schema.by_kind.get(kinds[0])
+            if isinstance(value, str) and table is not None and len(kinds) == 1:
+                row: Any = tx.get(table.entity, value)
+                if name == operation.declared.versioned and version is not None and row.version != version:
+                    detail = f"You hold version {version}, the present version is {row.version}."
+                    raise Conflict("version", detail, allowed="read it again, then decide", status=412)
+
+    def _replayed(self, run: _Run) -> bool:
+        """Whether the idempotency record answers this call. Raises Conflict for a key in use."""
+        record_id = self._record_id(run)
+        if record_id is None:
+            return False
+        if any(held.key == record_id and held.attempt != run.call.resumes for held in self._state.held):
+            raise Conflict("idempotency.in_flight", "A request with this key is still in flight.", allowed="wait, then repeat it")
+        record = system_tx(self._state.store, self._state.clock, {}, self._services).find(Idempotency, id=record_id)
+        if record is None:
+            return False
+        if record.fingerprint != _fingerprint(run):
+            detail = "This idempotency key was used for another request."
+            raise Conflict("idempotency.conflict", detail, allowed="a new key for a new request", status=422)
+        run.outcome, run.status, run.rule = Outcome.REPLAYED, record.status, "idempotency.replay"
+        run.body = materialised(json.loads(record.body), self._state.edge)
+        run.headers["idempotent-replayed"] = "true"
+        return True
+
+    def _record_id(self, run: _Run) -> str | None:
+        if run.key is None or run.operation is None or not run.operation.declared.idempotent:
+            return None
+        who = run.call.principal
+        said = canonical([who.subject, who.tenants, who.customer, run.key])
+        return f"$idempotency.{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+
+    def _record(self, run: _Run, body: Any, tx: Tx) -> None:
+        """Keep the answer under the call's key, in the transaction of its effects."""
+        record_id = self._record_id(run)
+        if record_id is not None:
+            tx.insert(Idempotency, id=record_id, fingerprint=_fingerprint(run), status=run.status, body=json.dumps(body))
+
+    def _refuse(self, run: _Run, problem: Problem) -> None:
+        """The problem document as the answer; a business refusal under a key is kept like any answer."""
+        run.outcome, run.status, run.rule = problem.outcome, problem.status, problem.rule
+        body = problem.body()
+        run.headers.update(problem.headers)
+        run.body = materialised(body, self._state.edge)
+        run.detail = self._state.edge.inward(problem.detail)
+        if problem.outcome is Outcome.REJECTED and not isinstance(problem, NotFound) and self._record_id(run) is not None:
+            store = self._state.store
+            store.begin()
+            tx = system_tx(store, self._state.clock, {}, self._services)
+            if tx.find(Idempotency, id=self._record_id(run)) is None:
+                self._record(run, body, tx)
+            store.end(commit=True)
+
+    def _crash(self, run: _Run, error: Exception) -> None:
+        """A service's bug: an answer without its innards, and the place of the bug in the books."""
+        frame = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
+        where = f" at {Path(frame.filename).name}:{frame.lineno}" if frame else ""
+        problem = Problem("internal", "The service failed.", status=500)
+        run.outcome, run.status, run.rule, run.body = Outcome.CRASHED, 500, "internal", problem.body()
+        run.headers.clear()
+        run.detail = f"{type(error).__name__}: {error}{where}"
+
+    def _tx(self, run: _Run, operation: Operation, store: Store) -> Tx:
+        def call(tx: Tx, name: str, arguments: Mapping[str, Any]) -> Any:
+            other = self._services.operations.get(name)
+            if other is not None and operation.access is Access.READ and other.access is Access.WRITE:
+                raise BadOperation(f"{operation.name} only reads; it cannot call {name}, which writes")
+            return sibling(self._services, tx, name, arguments)
+
+        return Tx(
+            store,
+            clock=self._state.clock,
+            principal=run.call.principal,
+            counters=self._state.counters,
+            call=call,
+            offered=self._services.operations.__contains__,
+            attempt=run.seq,
+            external=operation.declared.external,
+        )
+
+    def _strike(self, run: _Run, point: Point) -> Fault | None:
+        fault = self._state.faults.strike(point, run.call.operation, lambda: self._named(run.arguments))
+        if fault is not None:
+            run.faults.append(fault)
+        return fault
+
+    def _named(self, arguments: Mapping[str, Any]) -> list[str]:
+        found = (self._state.edge.anything(value) for value in arguments.values() if isinstance(value, str))
+        return [symbol for symbol in found if symbol is not None]
+
+    # -- time and events -------------------------------------------------------------------------------
+
+    def strays(self) -> None:
+        """Changes since the last page belong to nobody."""
+        taken = self._state.store.take()
+        tampering = self._state.store.tampering(wrote=bool(taken.changes))
+        if taken.changes or taken.hole or tampering:
+            after = f"after attempt {self._state.book.attempts}" if self._state.book.attempts else "before any attempt"
+            self._state.book.append(Page(Origin(OriginKind.NONE, after), changes=taken.changes, at=self._now(), tampering=tampering, hole=taken.hole))
+
+    def release(self, now: datetime) -> None:
+        """Run the held calls that are due; their answers reach nobody."""
+        for held in [held for held in self._state.held if held.until <= now]:
+            exchange = self._perform_late(held)
+            self._state.held.remove(held)
+            assert exchange.attempt.resumes == held.attempt
+
+    def _perform_late(self, held: Held) -> Exchange:
+        self.strays()
+        run = _Run(held.call, self._state.book.attempts + 1, self._services.operations.get(held.call.operation), "")
+        run.delivery = Delivery.LOST
+        try:
+            self._prepare(run)
+            self._execute(run)
+        except Problem as problem:
+            self._refuse(run, problem)
+        run.delivery = Delivery.LOST
+        return self._close(run)
+
+    @contextmanager
+    def event(self, kind: OriginKind, what: str) -> Iterator[Tx]:
+        """A transaction of the world itself; rolled back where the block raises."""
+        self.strays()
+        store = self._state.store
+        tx = system_tx(store, self._state.clock, self._state.counters, self._services)
+        counters = dict(self._state.counters)
+        store.begin()
+        try:
+            yield tx
+        except BaseException:
+            store.end(commit=False)
+            store.forget_rollback()
+            self._state.counters.clear()
+            self._state.counters.update(counters)
+            raise
+        store.end(commit=True)
+        for symbol in tx.created:
+            self._state.edge.raw(symbol, apart=True)
+        self._page(Origin(kind, what), None, tuple(tx.effects))
+
+    def _page(self, origin: Origin, attempt: Attempt | None, effects: tuple[Effect, ...]) -> None:
+        state = self._state
+        taken = state.store.take()
+        tampering = state.store.tampering(wrote=bool(taken.changes))
+        bindings = state.edge.issued(self._owner)
+        if attempt is None and not (taken.changes or taken.hole or tampering or effects or bindings):
+            return
+        state.book.append(Page(origin, attempt, effects, taken.changes, bindings, self._now(), tampering, taken.hole))
+
+    def _now(self) -> str:
+        return instant_text(self._state.clock.now())
+
+    def _owner(self, symbol: str) -> tuple[str | None, str | None]:
+        """Whose an entity is: its customer and its tenant."""
+        table = self._services.schema.by_kind.get(kind_of(symbol))
+        rows = self._state.store.run(table.get_sql, (symbol,)) if table else []
+        if table is None or not rows:
+            return None, None
+        row = table.record(rows[0])
+        return getattr(row, table.owner) if table.owner else None, row.tenant if table.has_tenant else None
+
+    def _as_of(self, moment: datetime) -> Store:
+        """A store with the rows as they were at an instant, by redoing the changes from the template."""
+        text = instant_text(moment)
+        pages = [page for page in self._state.book.pages if page.at <= text]
+        store = Store(self._origin)
+        store.redo(change for page in pages for change in page.changes)
+        return store
+
+
+def _known(run: _Run) -> Operation:
+    assert run.operation is not None, "an unknown operation was refused before"
+    return run.operation
+
+
+def _dumped(operation: str, arguments: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(arguments, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"{operation}: the arguments are no JSON: {error}") from None
+
+
+def _check_headers(run: _Run) -> None:
+    flaws: list[Flaw] = []
+    if run.key is not None and not (isinstance(run.key, str) and 1 <= len(run.key) <= 128):  # pyright: ignore[reportUnnecessaryIsInstance]
+        flaws.append(Flaw("/idempotency_key", "text of 1 to 128 characters is wanted"))
+        run.key = None
+    if run.version is not None and type(run.version) is not int:
+        flaws.append(Flaw("/if_version", "a whole number is wanted"))
+        run.version = None
+    if flaws:
+        raise Invalid("schema", "; ".join(f"{flaw.pointer}: {flaw.detail}" for flaw in flaws), flaws=tuple(flaws))
+
+
+def _fingerprint(run: _Run) -> str:
+    return hashlib.sha256(canonical([run.call.operation, run.arguments]).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _entitle(run: _Run, result: Any) -> None:
+    version = getattr(result, "version", None)
+    if isinstance(version, int):
+        run.headers["etag"] = f'"{version}"'

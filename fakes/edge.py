@@ -1,0 +1,150 @@
+"""The edge: symbols inside, raw ids outside.
+
+    raw id = prefix + 8 characters of Crockford base32 of HMAC-SHA256(run key, symbol)
+
+Ids differ in every run, so a remembered or leaked one is never right and an exact match is proof. Named and
+created entities are kept at least three edits apart, so that a near miss is a corrupted copy and never
+another entity. In free text a raw id is kept as `{$kind.name}` and becomes the run's raw id again on its way out;
+a bare symbol that tries to leave is an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable
+from itertools import combinations
+
+from sandtrail.ledgers.bindings import Binding
+from sandtrail.ledgers.specs import SYMBOL, kind_of
+
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+LENGTH = 8
+PREFIXES = {
+    "customer": "cus_", "address": "adr_", "note": "note_", "login": "usr_", "invoice": "inv_",
+    "invoice_line": "il_", "payment": "pay_", "refund": "re_", "credit": "cr_", "subscription": "sub_",
+    "product": "prod_", "order": "ord_", "order_line": "ol_", "shipment": "shp_", "shipment_event": "se_",
+    "return": "ret_", "cursor": "cur_", "message": "msg_", "handoff": "ho_",
+}  # fmt: skip
+_MENTION = re.compile(r"\{(" + SYMBOL.pattern + r")\}")
+_WORD = re.compile(r"[A-Za-z0-9_]{8,}")
+
+
+class SymbolLeak(Exception):
+    """A symbol tried to leave through a field without an id slot."""
+
+    def __init__(self, symbol: str, text: str) -> None:
+        self.symbol = symbol
+        super().__init__(
+            f"the symbol {symbol} would leave in untyped text {text[:60]!r}; "
+            f"give the field Ref({kind_of(symbol)!r}), or write {{{symbol}}} in running text"
+        )
+
+
+class Edge:
+    """The ids of one run. `style` is "typed" (pay_7Q2M9XKD) or "opaque" (7Q2M9XKD)."""
+
+    def __init__(self, key: bytes, *, style: str = "typed") -> None:
+        if style not in {"typed", "opaque"}:
+            raise ValueError(f"style={style!r}; wanted 'typed' or 'opaque'")
+        self._key, self.style = key, style
+        self._raw: dict[str, str] = {}
+        self._symbol: dict[str, str] = {}
+        self._near: set[tuple[int | tuple[int, int], str]] = set()
+        self._fresh: list[str] = []
+
+    def __contains__(self, symbol: str) -> bool:
+        return symbol in self._raw
+
+    def copy(self) -> Edge:
+        """An edge that knows the same ids and goes its own way from here."""
+        twin = Edge(self._key, style=self.style)
+        twin._raw, twin._symbol, twin._near = dict(self._raw), dict(self._symbol), set(self._near)
+        return twin
+
+    def raw(self, symbol: str, *, apart: bool = False) -> str:
+        """The raw id of a symbol; `apart` keeps it three edits from every other id issued so."""
+        known = self._raw.get(symbol)
+        if known is not None:
+            return known
+        for salt in range(1000):
+            body = self._mint(symbol, salt)
+            near = _neighbourhood(body) if apart else set[tuple[int | tuple[int, int], str]]()
+            text = self._prefix(symbol) + body
+            if text not in self._symbol and self._near.isdisjoint(near):
+                self._near |= near
+                self._raw[symbol], self._symbol[text] = text, symbol
+                self._fresh.append(symbol)
+                return text
+        raise RuntimeError(f"no raw id for {symbol} keeps its distance from {len(self._raw)} others")
+
+    def symbol(self, raw: str, kind: str) -> str | None:
+        """The symbol behind a raw id of this kind, or None: unknown, never issued, or of another kind."""
+        found = self._symbol.get(raw)
+        return found if found is not None and kind_of(found) == kind else None
+
+    def anything(self, raw: str) -> str | None:
+        """The symbol behind a raw id of whatever kind."""
+        return self._symbol.get(raw)
+
+    def inward(self, text: str) -> str:
+        """Free text as the store keeps it: known raw ids become `{$kind.name}`."""
+        return _WORD.sub(lambda word: f"{{{self._symbol[word[0]]}}}" if word[0] in self._symbol else word[0], text)
+
+    def outward(self, text: str) -> str:
+        """Free text as it leaves: mentions become raw ids. Raises SymbolLeak at a bare symbol of this world."""
+        if "$" not in text:
+            return text
+        out = _MENTION.sub(lambda mention: self._raw.get(mention[1], mention[0]), text)
+        for symbol in SYMBOL.findall(out):
+            if symbol in self._raw:
+                raise SymbolLeak(symbol, out)
+        return out
+
+    def said(self, text: str) -> str:
+        """A sentence of a service about entities: every symbol becomes its raw id."""
+        return SYMBOL.sub(lambda symbol: self._raw.get(symbol[0], symbol[0]), _MENTION.sub(r"\1", text))
+
+    def symbolic(self, text: str) -> str:
+        """The text with every raw id replaced by its symbol, for people and comparisons."""
+        return _WORD.sub(lambda word: self._symbol.get(word[0], word[0]), text)
+
+    def issued(self, owner: Callable[[str], tuple[str | None, str | None]]) -> tuple[Binding, ...]:
+        """The bindings issued since the last call; `owner` gives an entity's customer and tenant."""
+        if not self._fresh:
+            return ()
+        fresh, self._fresh = self._fresh, []
+        return tuple(Binding(symbol, self._raw[symbol], kind_of(symbol), *owner(symbol)) for symbol in fresh)
+
+    def _mint(self, symbol: str, salt: int) -> str:
+        digest = hmac.digest(self._key, f"{symbol}\0{salt}".encode(), hashlib.sha256)
+        number = int.from_bytes(digest[:5], "big")
+        return "".join(ALPHABET[number >> shift & 31] for shift in range(35, -1, -5))
+
+    def _prefix(self, symbol: str) -> str:
+        if self.style == "opaque":
+            return ""
+        kind = kind_of(symbol)
+        return PREFIXES.get(kind) or f"{kind[:4]}_"
+
+
+def _neighbourhood(body: str) -> set[tuple[int | tuple[int, int], str]]:
+    """Keys that two ids share exactly when at most two edits turn one into the other.
+
+    Two substitutions leave two places blank; a deletion and an insertion leave one common string of seven.
+    """
+    blanks = {((i, j), body[:i] + body[i + 1 : j] + body[j + 1 :]) for i, j in combinations(range(LENGTH), 2)}
+    cuts = {(-1, body[:i] + body[i + 1 :]) for i in range(LENGTH)}
+    return {*blanks, *cuts}
+
+
+def run_key(seed: int, run: str) -> bytes:
+    """The key of a run: the same seed and run name give the same ids.
+
+    >>> run_key(7, "a") == run_key(7, "a"), run_key(7, "a") == run_key(7, "b")
+    (True, False)
+    """
+    return hashlib.sha256(f"sandtrail\0{seed}\0{run}".encode()).digest()
+
+

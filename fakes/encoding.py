@@ -1,0 +1,166 @@
+"""How values cross the edge, compiled once per type.
+
+Inward: id slots become symbols, mentions of raw ids in free text become `{$kind.name}`.
+Outward: id slots become raw ids, instants become text, and a bare symbol in an untyped field is an error.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from sandtrail.fakes.edge import Edge
+from sandtrail.fakes.entities import BadEntity, Id, Ref, instant_text
+
+Encode: TypeAlias = Callable[[Any, Edge], Any]
+Translate: TypeAlias = Callable[[Any, Edge, "list[tuple[str, str]]"], Any]
+
+
+def kinds_in(annotation: Any) -> tuple[str, ...]:
+    """The entity kinds of the id slots in an annotation, nested ones included."""
+    if get_origin(annotation) is Annotated:
+        inner, *marks = get_args(annotation)
+        return (*kinds_in(inner), *(mark.kind for mark in marks if isinstance(mark, Id | Ref)))
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return tuple(kind for info in annotation.model_fields.values() for kind in kinds_in(_whole(info)))
+    return tuple(kind for member in get_args(annotation) for kind in kinds_in(member))
+
+
+def translator(annotation: Any) -> Translate | None:
+    """The inward translation of an argument of this type, or None where there is nothing to translate.
+
+    Values of another type than declared pass through: validation speaks of them.
+    """
+    if get_origin(annotation) is Annotated:
+        inner, *marks = get_args(annotation)
+        mark = next((mark for mark in marks if isinstance(mark, Id | Ref)), None)
+        return _id_inward(mark.kind) if mark else translator(inner)
+    if annotation is str:
+        return _text_inward
+    if get_origin(annotation) is list:
+        item = translator(get_args(annotation)[0])
+        return None if item is None else _list_inward(item)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = {name: made for name, info in annotation.model_fields.items() if (made := translator(_whole(info)))}
+        return _object_inward(fields)
+    members = [member for member in get_args(annotation) if member is not type(None)]
+    is_choice = get_origin(annotation) in {Union, types.UnionType}
+    return translator(members[0]) if is_choice and len(members) == 1 else None
+
+
+def _whole(info: FieldInfo) -> Any:
+    """A field's annotation with its metadata."""
+    return Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
+
+
+def _id_inward(kind: str) -> Translate:
+    def translate(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
+        if not isinstance(value, str):
+            return value
+        symbol = edge.symbol(value, kind)
+        if symbol is None:
+            strange.append((kind, value))
+            return value
+        return symbol
+
+    return translate
+
+
+def _text_inward(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:  # noqa: ARG001  one shape for all
+    return edge.inward(value) if isinstance(value, str) else value
+
+
+def _list_inward(item: Translate) -> Translate:
+    def translate(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
+        return [item(entry, edge, strange) for entry in value] if isinstance(value, list) else value  # pyright: ignore
+
+    return translate
+
+
+def _object_inward(fields: Mapping[str, Translate]) -> Translate:
+    def translate(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: fields[name](item, edge, strange) if name in fields else item for name, item in value.items()}  # pyright: ignore
+
+    return translate
+
+
+def encoder(annotation: Any, where: str) -> Encode:
+    """The outward encoding of a value of this type. Raises BadEntity for a type that has none."""
+    if get_origin(annotation) is Annotated:
+        inner, *marks = get_args(annotation)
+        if any(isinstance(mark, Id | Ref) for mark in marks):
+            return _or_none(_id_outward) if inner != str else _id_outward  # noqa: E721  an annotation, not a value
+        return encoder(inner, where)
+    members = get_args(annotation)
+    origin = get_origin(annotation)
+    if origin in {Union, types.UnionType}:
+        real = [member for member in members if member is not type(None)]
+        if len(real) == 1:
+            return _or_none(encoder(real[0], where))
+    elif origin is list:
+        return _list_outward(encoder(members[0], where))
+    elif origin is Literal or annotation in {int, bool, type(None)}:
+        return _as_it_is
+    elif annotation is str:
+        return _text_outward
+    elif isinstance(annotation, type):
+        if issubclass(annotation, datetime):
+            return _instant_outward
+        if issubclass(annotation, date):
+            return _day_outward
+        if issubclass(annotation, BaseModel):
+            shown = {name: info for name, info in annotation.model_fields.items() if not info.exclude}
+            return _object_outward({name: encoder(_whole(info), f"{where}.{name}") for name, info in shown.items()})
+    raise BadEntity(
+        f"{where}: {annotation} cannot leave a service; use str, int, bool, an aware datetime, an entity, a model, or lists of these"
+    )
+
+
+def _as_it_is(value: Any, edge: Edge) -> Any:  # noqa: ARG001  one shape for all
+    return value
+
+
+def _id_outward(value: Any, edge: Edge) -> Any:
+    return edge.raw(value)
+
+
+def _text_outward(value: Any, edge: Edge) -> Any:
+    return edge.outward(value)
+
+
+def _instant_outward(value: Any, edge: Edge) -> Any:  # noqa: ARG001  one shape for all
+    return instant_text(value)
+
+
+def _day_outward(value: Any, edge: Edge) -> Any:  # noqa: ARG001  one shape for all
+    return value.isoformat()
+
+
+def _or_none(inner: Encode) -> Encode:
+    def encode(value: Any, edge: Edge) -> Any:
+        return None if value is None else inner(value, edge)
+
+    return encode
+
+
+def _list_outward(item: Encode) -> Encode:
+    def encode(value: Any, edge: Edge) -> Any:
+        return [item(entry, edge) for entry in value]
+
+    return encode
+
+
+def _object_outward(fields: Mapping[str, Encode]) -> Encode:
+    pairs = tuple(fields.items())
+
+    def encode(value: Any, edge: Edge) -> Any:
+        return {name: inner(getattr(value, name), edge) for name, inner in pairs}
+
+    return encode

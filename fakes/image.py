@@ -1,0 +1,150 @@
+"""The services of a world, compiled once, and the seeded template image its stores are cloned from."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from sandtrail.fakes.bookkeeping import Idempotency
+from sandtrail.fakes.clock import Clock
+from sandtrail.fakes.entities import Table
+from sandtrail.fakes.gateway import Tx
+from sandtrail.fakes.operations import BadOperation, Operation, Service, operations_of, tables_of
+from sandtrail.fakes.seeding import BadSeed, Seeder
+from sandtrail.fakes.store import Guards, Image, Schema, Store
+from sandtrail.ledgers.specs import Principal, WorldSpec
+
+ServiceClasses: TypeAlias = tuple[type[Service], ...]
+
+SYSTEM = Principal("world", role="system", tenants=("*",))
+"""Who seeds, and who acts when time passes: sees every tenant."""
+
+
+class Services:
+    """A set of services as worlds run them: operations by name, tables in order."""
+
+    def __init__(self, classes: ServiceClasses) -> None:
+        self.instances = tuple(made() for made in classes)
+        self.operations: dict[str, Operation] = {}
+        tables: list[Table] = [Table(Idempotency, "world")]
+        for service in self.instances:
+            for operation in operations_of(service):
+                if operation.name in self.operations:
+                    other = self.operations[operation.name].service
+                    raise BadOperation(f"{operation.name} is declared by {other} and by {service.name}; names are unique in a world")
+                self.operations[operation.name] = operation
+            tables.extend(tables_of(service))
+        names = [table.name for table in tables]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise BadOperation(f"table {twice[0]} belongs to two services; set `entities` on each service to share a module")
+        for operation in self.operations.values():
+            undo = operation.declared.undone_by
+            if undo is not None and undo not in self.operations:
+                raise BadOperation(f"{operation.name}: undone_by={undo!r} is no operation of this world")
+        self.schema = Schema(tables)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The services' names, in order."""
+        return tuple(service.name for service in self.instances)
+
+
+@lru_cache(maxsize=32)
+def compiled(classes: ServiceClasses) -> Services:
+    """The services of these classes; compiled once for each set of classes."""
+    return Services(classes)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A seeded image, whose its named entities are (symbol to customer and tenant), and how far ids are counted."""
+
+    image: Image
+    owners: Mapping[str, tuple[str | None, str | None]]
+    counters: Mapping[str, int]
+
+
+def classes_of(services: Iterable[type[Service] | Service]) -> ServiceClasses:
+    """Service classes from classes or instances."""
+    return tuple(one if isinstance(one, type) else type(one) for one in services)
+
+
+def template(spec: WorldSpec, classes: ServiceClasses) -> Template:
+    """The template of a specification; made once for each text of it.
+
+    Raises BadSeed where an entity cannot be made.
+    """
+    return _template(_Hashed(spec), classes)
+
+
+class _Hashed:
+    """A specification as a cache key: equal where the template would be."""
+
+    def __init__(self, spec: WorldSpec) -> None:
+        self.spec, self.text = spec, spec.seed_text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Hashed) and other.text == self.text
+
+
+@lru_cache(maxsize=64)
+def _template(key: _Hashed, classes: ServiceClasses) -> Template:
+    spec, services = key.spec, compiled(classes)
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    db.execute("PRAGMA page_size = 4096")
+    services.schema.create(db)
+    store = Store(Image(services.schema, db.serialize()), Guards())
+    db.close()
+    counters: dict[str, int] = {}
+    tx = system_tx(store, Clock(spec.now, spec.zone), counters, services)
+    store.begin()
+    store.defer_references()
+    owners = Seeder(spec, services.schema, tx).run()
+    for service in services.instances:
+        service.on_seed(tx)
+    for service in services.instances:
+        if spec.population:
+            service.populate(tx, spec.population)
+    try:
+        store.end(commit=True)
+    except sqlite3.IntegrityError as error:
+        raise BadSeed("the world", f"a reference leads nowhere: {error}") from error
+    return Template(store.blank_image(), owners, counters)
+
+
+def system_tx(store: Store, clock: Clock, counters: dict[str, int], services: Services) -> Tx:
+    """A transaction of the world itself: every tenant, siblings included."""
+
+    def call(tx: Tx, name: str, arguments: Mapping[str, Any]) -> Any:
+        return sibling(services, tx, name, arguments)
+
+    return Tx(
+        store,
+        clock=clock,
+        principal=SYSTEM,
+        counters=counters,
+        call=call,
+        offered=services.operations.__contains__,
+        external=tuple({name for operation in services.operations.values() for name in operation.declared.external}),
+    )
+
+
+def sibling(services: Services, tx: Tx, name: str, arguments: Mapping[str, Any]) -> Any:
+    """What another operation's handler returns in this transaction."""
+    operation = services.operations.get(name)
+    if operation is None:
+        raise BadOperation(f"tx.call({name!r}): no such operation in this world; ask tx.offers({name!r}) first")
+    return operation.handler(tx, **operation.check(arguments))
+
+
+def canonical(value: Any) -> str:
+    """Compact JSON with sorted keys."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
