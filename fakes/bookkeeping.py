@@ -30,7 +30,7 @@ class SymbolicEdge(Edge):
     def __init__(self) -> None:
         super().__init__(b"")
 
-    def raw(self, symbol: str, *, apart: bool = False) -> Any:  # noqa: ARG002  the signature is the edge's
+    def raw(self, symbol: str) -> Any:
         """The symbol, marked as an id."""
         return {"$id": symbol}
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandtrail.fakes.arguments import parse
 from sandtrail.fakes.bookkeeping import Idempotency, SymbolicEdge, materialised
-from sandtrail.fakes.entities import instant_text
+from sandtrail.fakes.clock import instant_text
 from sandtrail.fakes.faults import Point
 from sandtrail.fakes.gateway import Tx
 from sandtrail.fakes.image import SYSTEM, Services, canonical, sibling, system_tx
@@ -171,7 +171,7 @@ class Dispatcher:
         run.arguments = parse(run.text)
         if call.in_path and isinstance(call.arguments, str):
             run.arguments = {**call.in_path, **run.arguments}
-            run.text = json.dumps(run.arguments, ensure_ascii=False)
+            run.text = to_json(run.arguments)
         declared = run.operation.declared
         run.key, run.version = call.idempotency_key, call.if_version
         if declared.idempotent and "idempotency_key" in run.arguments:
@@ -227,8 +227,7 @@ class Dispatcher:
         try:
             self._permit(tx, operation, arguments, run.version)
             result = operation.handler(tx, **arguments)
-            for symbol in tx.created:
-                state.edge.raw(symbol, apart=True)
+            state.edge.keep_apart(tx.created)
             run.body = operation.encode(result, state.edge)
             _entitle(run, result)
             timed_out = self._strike(run, Point.BEFORE_COMMIT) is not None
@@ -266,7 +265,7 @@ class Dispatcher:
         """The attempt into the books, its changes and issued ids with it; then the wire's own faults."""
         if run.delivery is not Delivery.LOST:
             self._on_wire(run)
-        text = json.dumps(run.body, ensure_ascii=False)
+        text = to_json(run.body)
         attempt = Attempt(
             seq=run.seq,
             operation=run.call.operation,
@@ -308,7 +307,7 @@ class Dispatcher:
             value = arguments[name]
             table = schema.by_kind.get(kinds[0])
             if isinstance(value, str) and table is not None and len(kinds) == 1:
-                row: Any = tx.get(table.entity, value)
+                row = tx.check(table.entity, value)
                 if name == operation.declared.versioned and version is not None and row.version != version:
                     detail = f"You hold version {version}, the present version is {row.version}."
                     raise Conflict("version", detail, allowed="read it again, then decide", status=412)
@@ -442,8 +441,7 @@ class Dispatcher:
             self._state.counters.update(counters)
             raise
         store.end(commit=True)
-        for symbol in tx.created:
-            self._state.edge.raw(symbol, apart=True)
+        self._state.edge.keep_apart(tx.created)
         self._page(Origin(kind, what), None, tuple(tx.effects))
 
     def _page(self, origin: Origin, attempt: Attempt | None, effects: tuple[Effect, ...]) -> None:
@@ -456,7 +454,7 @@ class Dispatcher:
         state.book.append(Page(origin, attempt, effects, taken.changes, bindings, self._now(), tampering, taken.hole))
 
     def _now(self) -> str:
-        return instant_text(self._state.clock.now())
+        return self._state.clock.text
 
     def _owner(self, symbol: str) -> tuple[str | None, str | None]:
         """Whose an entity is: its customer and its tenant."""
@@ -476,6 +474,10 @@ class Dispatcher:
         return store
 
 
+to_json = json.JSONEncoder(ensure_ascii=False).encode
+"""JSON text as the world writes it."""
+
+
 def _known(run: _Run) -> Operation:
     assert run.operation is not None, "an unknown operation was refused before"
     return run.operation
@@ -483,7 +485,7 @@ def _known(run: _Run) -> Operation:
 
 def _dumped(operation: str, arguments: Mapping[str, Any]) -> str:
     try:
-        return json.dumps(arguments, ensure_ascii=False)
+        return to_json(arguments)
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(f"{operation}: the arguments are no JSON: {error}") from None
 

@@ -29,8 +29,18 @@ def span(text: str | timedelta) -> timedelta:
     return length
 
 
+def instant_text(moment: datetime) -> str:
+    """The instant as the store and the wire write it: UTC, whole seconds, `2026-03-02T09:00:00Z`.
+
+    Raises ValueError for a naive datetime.
+    """
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} is a naive datetime; give it a zone, for example +00:00")
+    return moment.astimezone(UTC).isoformat(timespec="seconds")[:-6] + "Z"
+
+
 class Clock:
-    """The time of one world. Instants are UTC inside; `local` is what a person in the world's zone reads."""
+    """The time of one world. Instants are UTC inside; `local` is what a person in the world's zone reads, `text` what the books say."""
 
     def __init__(self, now: datetime, zone: str = "UTC") -> None:
         if now.tzinfo is None:
@@ -40,6 +50,7 @@ class Clock:
         except (ZoneInfoNotFoundError, ValueError) as error:
             raise ValueError(f"zone={zone!r} is not known; write an IANA name such as Europe/Berlin") from error
         self._now = now.astimezone(UTC).replace(microsecond=0)
+        self.text = instant_text(self._now)
 
     def now(self) -> datetime:
         """The present instant, in UTC."""
@@ -52,6 +63,7 @@ class Clock:
     def move(self, length: timedelta) -> None:
         """Let time pass. The world's `advance` also runs what is due."""
         self._now += length
+        self.text = instant_text(self._now)
 
     def copy(self) -> Clock:
         """A clock that shows the same and goes its own way from here."""

@@ -185,9 +185,16 @@ class Customers(Service):
         scope="customers:read",
         deprecated="use search_customers.",
     )
-    def find_customer(self, tx: Tx, email: Email | None = None, phone: Phone | None = None, name: Name | None = None) -> CustomerMatches:
+    def find_customer(
+        self,
+        tx: Tx,
+        email: Email | None = None,
+        phone: Phone | None = None,
+        name: Name | None = None,
+        tenant: TenantName | None = None,
+    ) -> CustomerMatches:
         """Find a customer by e-mail, phone or name. Returns the same data as search_customers."""
-        return self.search_customers(tx, email=email, phone=phone, name=name)
+        return self.search_customers(tx, email=email, phone=phone, name=name, tenant=tenant)
 
     @operation("GET /v1/customers/{customer_id}", access="read", scope="customers:read")
     def get_customer(self, tx: Tx, customer_id: CustomerId) -> Customer:

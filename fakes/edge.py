@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 
 from sandtrail.ledgers.bindings import Binding
@@ -51,7 +51,8 @@ class Edge:
         self._key, self.style = key, style
         self._raw: dict[str, str] = {}
         self._symbol: dict[str, str] = {}
-        self._near: set[tuple[int | tuple[int, int], str]] = set()
+        self._near: set[int] = set()
+        self._apart: set[str] = set()
         self._fresh: list[str] = []
 
     def __contains__(self, symbol: str) -> bool:
@@ -60,18 +61,23 @@ class Edge:
     def copy(self) -> Edge:
         """An edge that knows the same ids and goes its own way from here."""
         twin = Edge(self._key, style=self.style)
-        twin._raw, twin._symbol, twin._near = dict(self._raw), dict(self._symbol), set(self._near)
+        twin._raw, twin._symbol = dict(self._raw), dict(self._symbol)
+        twin._near, twin._apart = set(self._near), set(self._apart)
         return twin
 
-    def raw(self, symbol: str, *, apart: bool = False) -> str:
-        """The raw id of a symbol; `apart` keeps it three edits from every other id issued so."""
+    def keep_apart(self, symbols: Iterable[str]) -> None:
+        """Name entities whose raw ids, once issued, stand three edits from each other: the named and the created ones."""
+        self._apart.update(symbols)
+
+    def raw(self, symbol: str) -> str:
+        """The raw id of a symbol; issued at first use."""
         known = self._raw.get(symbol)
         if known is not None:
             return known
         for salt in range(1000):
-            body = self._mint(symbol, salt)
-            near = _neighbourhood(body) if apart else set[tuple[int | tuple[int, int], str]]()
-            text = self._prefix(symbol) + body
+            number = self._mint(symbol, salt)
+            near = _neighbourhood(number) if symbol in self._apart else frozenset[int]()
+            text = self._prefix(symbol) + "".join(ALPHABET[number >> shift & 31] for shift in range(35, -1, -5))
             if text not in self._symbol and self._near.isdisjoint(near):
                 self._near |= near
                 self._raw[symbol], self._symbol[text] = text, symbol
@@ -117,10 +123,9 @@ class Edge:
         fresh, self._fresh = self._fresh, []
         return tuple(Binding(symbol, self._raw[symbol], kind_of(symbol), *owner(symbol)) for symbol in fresh)
 
-    def _mint(self, symbol: str, salt: int) -> str:
-        digest = hmac.digest(self._key, f"{symbol}\0{salt}".encode(), hashlib.sha256)
-        number = int.from_bytes(digest[:5], "big")
-        return "".join(ALPHABET[number >> shift & 31] for shift in range(35, -1, -5))
+    def _mint(self, symbol: str, salt: int) -> int:
+        """40 bits: eight characters of five."""
+        return int.from_bytes(hmac.digest(self._key, f"{symbol}\0{salt}".encode(), "sha256")[:5], "big")
 
     def _prefix(self, symbol: str) -> str:
         if self.style == "opaque":
@@ -129,14 +134,18 @@ class Edge:
         return PREFIXES.get(kind) or f"{kind[:4]}_"
 
 
-def _neighbourhood(body: str) -> set[tuple[int | tuple[int, int], str]]:
-    """Keys that two ids share exactly when at most two edits turn one into the other.
+_BLANKS = tuple(~(31 << 5 * i | 31 << 5 * j) & (1 << 40) - 1 for i, j in combinations(range(LENGTH), 2))
+_CUTS = tuple((5 * place, (1 << 5 * place) - 1) for place in range(LENGTH))
 
-    Two substitutions leave two places blank; a deletion and an insertion leave one common string of seven.
+
+def _neighbourhood(number: int) -> frozenset[int]:
+    """Keys that two ids share whenever at most two edits turn one into the other (and, rarely, otherwise).
+
+    Two substitutions leave two characters blank; a deletion and an insertion leave a common string of seven.
     """
-    blanks = {((i, j), body[:i] + body[i + 1 : j] + body[j + 1 :]) for i, j in combinations(range(LENGTH), 2)}
-    cuts = {(-1, body[:i] + body[i + 1 :]) for i in range(LENGTH)}
-    return {*blanks, *cuts}
+    blanks = {number & mask for mask in _BLANKS}
+    cuts = {1 << 41 | number >> shift + 5 << shift | number & low for shift, low in _CUTS}
+    return frozenset(blanks | cuts)
 
 
 def run_key(seed: int, run: str) -> bytes:

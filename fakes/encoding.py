@@ -14,8 +14,9 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from sandtrail.fakes.clock import instant_text
 from sandtrail.fakes.edge import Edge
-from sandtrail.fakes.entities import BadEntity, Id, Ref, instant_text
+from sandtrail.fakes.entities import BadEntity, Id, Ref
 
 Encode: TypeAlias = Callable[[Any, Edge], Any]
 Translate: TypeAlias = Callable[[Any, Edge, "list[tuple[str, str]]"], Any]

@@ -27,6 +27,7 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import SQLModel
 from sqlmodel.main import SQLModelMetaclass
 
+from sandtrail.fakes.clock import instant_text
 from sandtrail.ledgers.entries import Scalar
 from sandtrail.ledgers.specs import MoneyFact, TableFact
 
@@ -76,13 +77,6 @@ class Unit:
 
     def __init__(self, name: str) -> None:
         self.name = name
-
-
-def instant_text(moment: datetime) -> str:
-    """The instant as the store and the wire write it: UTC, whole seconds, `2026-03-02T09:00:00Z`."""
-    if moment.tzinfo is None:
-        raise ValueError(f"{moment.isoformat()} is a naive datetime; give it a zone, for example +00:00")
-    return moment.astimezone(UTC).isoformat(timespec="seconds")[:-6] + "Z"
 
 
 def _aware(value: Any) -> Any:

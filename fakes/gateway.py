@@ -110,6 +110,7 @@ class Tx:
         self._store, self._clock, self._counters = store, clock, counters
         self._call, self._offered, self._attempt, self._external = call, offered, attempt, external
         self._open: list[_Open] = []
+        self._checked: dict[tuple[type[Entity], str], Any] = {}
         self.principal = principal
         self.effects: list[Effect] = []
         self.created: list[str] = []
@@ -128,6 +129,9 @@ class Tx:
 
     def get(self, entity: type[E], key: str, /) -> E:
         """The row with this id. Raises NotFound where there is none that the principal may see."""
+        known = self._checked.pop((entity, key), None)
+        if known is not None:
+            return known
         table = self._table(entity)
         rows = self._store.run(table.get_sql, (key,))
         if not rows:
@@ -136,6 +140,12 @@ class Tx:
         if not self.sees(table, record):
             raise NotFound(table.kind or table.name, key, denied=True)
         return record
+
+    def check(self, entity: type[Entity], key: str, /) -> Any:
+        """The row behind an id argument, checked before the handler runs; its own first `get` is then free."""
+        row = self.get(entity, key)
+        self._checked[entity, key] = row
+        return row
 
     def find(self, entity: type[E], /, **wanted: Any) -> E | None:
         """The oldest row that fits, or None."""

@@ -297,7 +297,7 @@ def _simple_object(node: dict[str, Any], simplify: Callable[[Any], Any]) -> dict
     kept: dict[str, Any] = {}
     for key, value in node.items():
         noise = key in {"title", "$defs"} or (key == "default" and value is None)
-        if noise or (key, value) in {("maximum", INT64), ("minimum", -INT64)}:
+        if noise or (key == "maximum" and value == INT64) or (key == "minimum" and value == -INT64):
             continue
         kept[key] = {name: simplify(item) for name, item in value.items()} if key == "properties" else simplify(value)
     choices = [choice for choice in kept.pop("anyOf", []) if choice != {"type": "null"}]

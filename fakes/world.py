@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from sandtrail.fakes.calls import Answer, Call, Dispatcher, Exchange, Held, NestedCall
 from sandtrail.fakes.clock import Clock, span
 from sandtrail.fakes.edge import Edge, run_key
-from sandtrail.fakes.entities import Entity, instant_text
+from sandtrail.fakes.entities import Entity
 from sandtrail.fakes.faults import Faults
 from sandtrail.fakes.gateway import Tx
 from sandtrail.fakes.image import Services, Template, classes_of, compiled, system_tx, template
@@ -64,8 +64,9 @@ class Opening:
     def state(self) -> State:
         """The state at the opening: a fresh store, named entities bound, clock set, faults armed, books empty."""
         edge = Edge(run_key(self.seed, self.run), style=self.style)
+        edge.keep_apart(self.origin.owners)
         for symbol in self.origin.owners:
-            edge.raw(symbol, apart=True)
+            edge.raw(symbol)
         opening = edge.issued(lambda symbol: self.origin.owners[symbol])
         faults = Faults(self.spec.faults, self.seed, lambda fault: _check_fault(fault, self.services))
         book = Book(f"{self.run}-{self.seed}", self.services.schema.facts, opening)
@@ -153,7 +154,7 @@ class World:
                 table = self.services.schema.by_kind.get(symbol[1:].split(".", 1)[0])
                 if table is None or not self._state.store.run(table.get_sql, (symbol,)):
                     raise LookupError(f"{symbol} is no entity of this world; named are {', '.join(self._opening.origin.owners) or 'none'}")
-            return self._state.edge.raw(symbol, apart=True)
+            return self._state.edge.raw(symbol)
 
     def symbol(self, raw: str) -> str | None:
         """The symbol behind a raw id, or None."""
@@ -286,7 +287,7 @@ class World:
         return Dispatcher(self.services, self._state, self._opening.origin.image)
 
     def _now_text(self) -> str:
-        return instant_text(self._state.clock.now())
+        return self._state.clock.text
 
     def _replay(self) -> tuple[Finding, ...]:
         """R3 over the whole world. A hole that the books already name is not said again."""

@@ -27,6 +27,8 @@ from sandtrail.ledgers.words import Access, OriginKind, Outcome
 
 def reconcile(page: Page, tables: Mapping[str, TableFact], /) -> tuple[Finding, ...]:
     """The breaches on one page: none, or those of the first rule that is broken."""
+    if not (page.changes or page.effects or page.tampering or page.hole):
+        return ()
     for rule in (_tampered, _captured, _owned, _reads_only, _journaled, _accounted, _backed, _money):
         found = tuple(rule(page, tables))
         if found:
