@@ -60,7 +60,10 @@ class AnswerLost(TimeoutError):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a client sends: `arguments` as JSON text or a mapping; `path` says on which way it came."""
+    """What a client sends: `arguments` as JSON text or a mapping; `path` says on which way it came.
+
+    `refusal` is what the wire found wrong with the request before any operation was asked.
+    """
 
     operation: str
     arguments: str | Mapping[str, Any]
@@ -70,6 +73,7 @@ class Call:
     path: str = "direct"
     in_path: Mapping[str, Any] = field(default_factory=dict[str, Any])
     resumes: int | None = None
+    refusal: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +172,8 @@ class Dispatcher:
             near = get_close_matches(call.operation, list(self._services.operations), n=1)
             allowed = f"did you mean {near[0]}?" if near else None
             raise Unknown("unknown_operation", f"There is no tool {call.operation!r}.", allowed=allowed)
+        if call.refusal is not None:
+            raise call.refusal
         run.arguments = parse(run.text)
         if call.in_path and isinstance(call.arguments, str):
             run.arguments = {**call.in_path, **run.arguments}

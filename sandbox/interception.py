@@ -1,0 +1,251 @@
+"""Interception of unmodified clients, in process: httpx, httpx2 (with the Anthropic and OpenAI SDKs) and requests.
+
+respx patches httpcore; httpx2 lives on httpcore2, which respx does not know. So one door, registered first with
+both mockers, asks the hub (https://github.com/lundberg/respx/pull/317). requests is met at its adapter. A stack that
+is imported only later is patched when it is. Below them all, an audit hook refuses sockets (urllib, aiohttp, raw ones).
+
+A fault in here fails closed: the request is refused.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.util
+import ipaddress
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from sandtrail.fakes.wire import Reply, Request
+from sandtrail.sandbox.errors import BlockedRequest
+from sandtrail.sandbox.hub import HUB
+
+
+def answer(method: str, url: str, headers: dict[str, str], body: bytes, *, path: str) -> Reply | None:
+    """The reply of the sandbox that a request belongs to; None where it may leave.
+
+    Raises BlockedRequest for what no fake answers.
+    """
+    sandbox = HUB.find(url, headers)
+    if sandbox is None:
+        return None
+    parts = urlsplit(url)
+    request = Request(method.upper(), parts.path or "/", parts.query, headers, body)
+    if sandbox.claims(url):
+        return sandbox.serve(url, request, path=path)
+    host = parts.hostname or ""
+    if sandbox.lets_through(host):
+        sandbox.let_through(host, request)
+        return None
+    raise sandbox.block(f"{method.upper()} {parts.scheme}://{parts.netloc}{parts.path}", detail=f"host {host}", path=path)
+
+
+def install() -> None:
+    """Patch what is loaded, and the rest when it is; once per process, at the first sandbox."""
+    if _Installed.done:
+        return
+    _Installed.done = True
+    sys.addaudithook(_audit)
+    _when_imported("httpcore", _patch_httpcore)
+    _when_imported("httpcore2", _patch_httpcore2)
+    _when_imported("requests.adapters", _patch_requests)
+
+
+class _Installed:
+    """Whether the process is patched; audit hooks cannot be removed, so this happens once."""
+
+    done: ClassVar[bool] = False
+
+
+def _when_imported(name: str, patch: Callable[[ModuleType], None]) -> None:
+    if name in sys.modules:
+        patch(sys.modules[name])
+    else:
+        sys.meta_path.insert(0, _Late(name, patch))
+
+
+class _Late(importlib.abc.MetaPathFinder):
+    """Patches a module right after its first import."""
+
+    def __init__(self, name: str, patch: Callable[[ModuleType], None]) -> None:
+        self._name, self._patch = name, patch
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG002  the protocol's
+        if fullname != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is None or spec.loader is None:
+            return spec
+        load, patch = spec.loader.exec_module, self._patch
+
+        def exec_module(module: ModuleType) -> None:
+            load(module)
+            patch(module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+# -- httpcore and httpcore2, through respx --------------------------------------------------------------
+
+
+def _patch_httpcore(core: ModuleType) -> None:
+    from respx.mocks import HTTPCoreMocker  # noqa: PLC0415  respx is heavy and only needed once something is sandboxed
+
+    _open_door(HTTPCoreMocker, core, "httpx")
+
+
+def _patch_httpcore2(core: ModuleType) -> None:
+    from respx.mocks import HTTPCoreMocker, Mocker  # noqa: PLC0415  as above
+
+    known = Mocker.registry.get("httpcore2")
+    if known is None:
+        targets = [target.replace("httpcore.", "httpcore2.", 1) for target in HTTPCoreMocker.targets]
+
+        def response(cls: Any, httpx_response: Any, target: Any, **_: Any) -> Any:  # noqa: ARG001  respx's signature
+            return core.Response(
+                status=httpx_response.status_code,
+                headers=httpx_response.headers.raw,
+                content=httpx_response.stream,
+                extensions=httpx_response.extensions,
+            )
+
+        members = {"name": "httpcore2", "targets": targets, "from_sync_httpx_response": classmethod(response)}
+        known = type("HTTPCore2Mocker", (HTTPCoreMocker,), members)
+    _open_door(known, core, "httpx2")
+
+
+def _open_door(mocker: Any, core: ModuleType, path: str) -> None:
+    """Put the hub's door first among a mocker's routers, for good."""
+    import httpx  # noqa: PLC0415  heavy, see above
+    import respx  # noqa: PLC0415
+    from respx.models import AllMockedAssertionError, PassThrough  # noqa: PLC0415
+
+    def _through(request: httpx.Request) -> Exception:
+        return PassThrough(f"{request.url} may leave", request=request, origin=respx.Route())
+
+    class Door(respx.Router):
+        def handler(self, request: httpx.Request) -> httpx.Response:
+            return self._answered(request, request.read())
+
+        async def async_handler(self, request: httpx.Request) -> httpx.Response:
+            return self._answered(request, await request.aread())
+
+        def _answered(self, request: httpx.Request, body: bytes) -> httpx.Response:
+            others = [router for router in mocker.routers if router is not self]
+            headers = {name.lower(): value for name, value in request.headers.items()}
+            if not HUB.active:
+                raise AllMockedAssertionError("no sandbox is active") if others else _through(request)
+            url = str(request.url)
+            sandbox = HUB.find(url, headers)
+            if sandbox is not None and not sandbox.claims(url):
+                for router in others:
+                    try:
+                        return router.handler(request)
+                    except AllMockedAssertionError:
+                        continue
+            reply = answer(request.method, url, headers, body, path=path)
+            if reply is None:
+                raise _through(request)
+            if reply.lost:
+                raise core.ReadTimeout("no answer within the time limit")
+            return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
+
+    mocker.routers.insert(0, Door())
+    mocker.start()
+
+
+# -- requests -------------------------------------------------------------------------------------------
+
+
+def _patch_requests(adapters: ModuleType) -> None:
+    original = adapters.HTTPAdapter.send
+
+    def send(self: Any, request: Any, *arguments: Any, **options: Any) -> Any:
+        if not HUB.active:
+            return original(self, request, *arguments, **options)
+        headers = {name.lower(): str(value) for name, value in request.headers.items()}
+        body = _read(request.body)
+        reply = answer(request.method, request.url, headers, body, path="requests")
+        if reply is None:
+            return original(self, request, *arguments, **options)
+        if reply.lost:
+            timeout = importlib.import_module("requests.exceptions").ReadTimeout
+            raise timeout("no answer within the time limit", request=request)
+        return self.build_response(request, _urllib3_response(reply, request))
+
+    adapters.HTTPAdapter.send = send
+
+
+def _read(body: Any) -> bytes:
+    if body is None:
+        return b""
+    if isinstance(body, str):
+        return body.encode()
+    if isinstance(body, bytes):
+        return body
+    content = body.read() if hasattr(body, "read") else b"".join(body)
+    return content.encode() if isinstance(content, str) else bytes(content)
+
+
+def _urllib3_response(reply: Reply, request: Any) -> Any:
+    from io import BytesIO  # noqa: PLC0415
+
+    response = importlib.import_module("urllib3.response").HTTPResponse
+    return response(
+        body=BytesIO(reply.body),
+        headers=dict(reply.headers),
+        status=reply.status,
+        request_method=request.method,
+        preload_content=False,
+        enforce_content_length=False,
+    )
+
+
+# -- sockets --------------------------------------------------------------------------------------------
+
+_SOCKET_EVENTS = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.sendmsg", "socket.gethostbyname"})
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    """The net below: no socket to anywhere while a sandbox is active, unless it allows that host."""
+    if event not in _SOCKET_EVENTS or not HUB.active:
+        return
+    host = _host(event, arguments)
+    if host is None:
+        return
+    sandbox = HUB.find()
+    if sandbox is None or sandbox.allows_socket(host, loopback=_is_loopback(host)):
+        return
+    raise sandbox.block(f"{event} {host}", detail=f"host {host}", path="socket")
+
+
+def _host(event: str, arguments: tuple[Any, ...]) -> str | None:
+    """The host an event is about; None for sockets of this machine's own (Unix, unaddressed)."""
+    if event in {"socket.getaddrinfo", "socket.gethostbyname"}:
+        named = arguments[0]
+        return named.decode("ascii", "replace") if isinstance(named, bytes) else named
+    owner, address = arguments[0], arguments[1]
+    if getattr(owner, "family", None) not in {socket.AF_INET, socket.AF_INET6} or not isinstance(address, tuple):
+        return None
+    return str(address[0])  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.split("%", 1)[0]).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def resolved(host: str) -> frozenset[str]:
+    """The addresses of a host that the model lane lets through."""
+    return frozenset(str(entry[4][0]) for entry in socket.getaddrinfo(host, None))
+
+

@@ -1,0 +1,254 @@
+"""A sandbox: one world with its surroundings, for a plain test body, a fixture, or a Hypothesis example.
+
+    with Sandbox(spec, urls={"https://billing.internal/v1": "billing"}) as sandbox:
+        run_the_agent()                                   unmodified httpx, httpx2 and requests clients reach the fakes
+        assert sandbox.ledger.effects("refund.created") == [{"payment": "$payment.second", "amount": 4250}]
+
+Whatever else wants to leave is refused and on record. Leaving the block raises where books do not hold, or where
+blocked requests were not looked at.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from sandtrail.fakes import SERVICES, Answer, Service, World
+from sandtrail.fakes.clock import Clock
+from sandtrail.fakes.faults import Faults
+from sandtrail.fakes.wire import Reply, Request, Routes, routes_of, serve
+from sandtrail.ledgers import Ledger, Outcome, Principal, Records, WorldSpec
+from sandtrail.ledgers.findings import Finding
+from sandtrail.sandbox.errors import BlockedRequest, BooksDisagree, UnfiredFault, UnreadBlocks
+from sandtrail.sandbox.freezing import FREEZER
+from sandtrail.sandbox.hub import HUB
+from sandtrail.sandbox.interception import install, resolved
+from sandtrail.sandbox.models import Block, ModelRequest, Models
+
+if TYPE_CHECKING:
+    from sandtrail.sandbox.transport import SandboxTransport
+
+_numbers = itertools.count(1)
+
+
+class Sandbox:
+    """One world and its surroundings. Use it in a `with` (or `async with`) block; not active before, nor after.
+
+    `urls` maps base URLs of production to services. `models` is the model lane. `freeze` freezes the process clock
+    at the world's, for the code under test. `loopback` lets sockets to this machine through.
+    """
+
+    def __init__(
+        self,
+        spec: WorldSpec | None = None,
+        *,
+        seed: int = 0,
+        services: Iterable[type[Service] | Service] = SERVICES,
+        urls: Mapping[str, str] | None = None,
+        models: Models = Block(),  # noqa: B008  a frozen value
+        freeze: bool = False,
+        loopback: bool = False,
+        style: str = "typed",
+        run: str = "run",
+    ) -> None:
+        self.name = f"s{next(_numbers)}"
+        self.world = World.open(spec, seed, services=services, style=style, run=run)
+        self._routes = {service: routes_of(self.world, service) for service in self.world.services.names}
+        self._bases = self._claimed(urls or {})
+        self._models, self._freeze, self._loopback = models, freeze, loopback
+        self._requests: list[ModelRequest] = []
+        self._addresses: set[str] = set()
+        self._active = False
+
+    def _claimed(self, urls: Mapping[str, str]) -> dict[tuple[tuple[str, str], str], tuple[str, str, Routes]]:
+        """What is answered: (scheme, host with port) and base path to the routes of a service."""
+        bases: dict[tuple[tuple[str, str], str], tuple[str, str, Routes]] = {}
+        for url, service in {**{self._own_url(service): service for service in self._routes}, **urls}.items():
+            parts = urlsplit(url)
+            if service not in self._routes or parts.scheme not in {"http", "https"} or not parts.hostname or parts.query:
+                known = ", ".join(self._routes)
+                raise ValueError(f"urls: {url!r}: {service!r} does not fit; map 'https://host/base' to one of {known}")
+            bases[_host(url), parts.path.rstrip("/")] = (service, parts.path.rstrip("/"), self._routes[service])
+        return bases
+
+    def _own_url(self, service: str) -> str:
+        return f"http://{service}.{self.name}.sandtrail.test"
+
+    # -- entering and leaving --------------------------------------------------------------------------
+
+    def __enter__(self) -> Sandbox:
+        install()
+        if self._freeze:
+            FREEZER.freeze(self, self.world.clock.now())
+        HUB.enter(self)
+        self._active = True
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._active = False
+        HUB.leave(self)
+        FREEZER.thaw(self)
+        try:
+            if error is None:
+                self._settle()
+        finally:
+            self.world.close()
+
+    async def __aenter__(self) -> Sandbox:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+    def _settle(self) -> None:
+        """What must not go unnoticed at the end."""
+        breaches = self.ledger.verify()
+        if breaches:
+            raise BooksDisagree(breaches)
+        unread = self.ledger.unread_blocks()
+        if unread:
+            raise UnreadBlocks(unread)
+        for fault in self.faults.unfired:
+            warnings.warn(f"the planned fault {fault} never fired: nothing is known about it", UnfiredFault, stacklevel=3)
+
+    # -- looking ---------------------------------------------------------------------------------------
+
+    @property
+    def ledger(self) -> Ledger:
+        """The three books."""
+        return self.world.ledger
+
+    @property
+    def faults(self) -> Faults:
+        """The planned faults; arm more at any time."""
+        return self.world.faults
+
+    @property
+    def clock(self) -> Clock:
+        """The virtual clock."""
+        return self.world.clock
+
+    @property
+    def model_requests(self) -> tuple[ModelRequest, ...]:
+        """The requests that left for a model provider through `Record`."""
+        return tuple(self._requests)
+
+    def url(self, service: str) -> str:
+        """A base URL that only this sandbox answers. Raises LookupError for a service it does not have."""
+        if service not in self._routes:
+            raise LookupError(f"no service {service!r} here; there are {', '.join(self._routes)}")
+        return self._own_url(service)
+
+    def id(self, symbol: str) -> str:
+        """The raw id of an entity in this run."""
+        return self.world.id(symbol)
+
+    def blocked_hosts(self) -> list[str]:
+        """The hosts of the requests that were blocked, each once, in order; counts as having looked at them."""
+        blocked = self.ledger.attempts(outcome=Outcome.BLOCKED)
+        return list(dict.fromkeys((attempt.detail or "").removeprefix("host ") for attempt in blocked))
+
+    def verify(self) -> Records[Finding]:
+        """What is wrong with the books, the full replay included; empty where they hold."""
+        return self.ledger.verify()
+
+    # -- acting ----------------------------------------------------------------------------------------
+
+    def call(
+        self,
+        operation: str,
+        arguments: str | Mapping[str, Any] | None = None,
+        /,
+        *,
+        principal: Principal | None = None,
+        **named: Any,
+    ) -> Answer:
+        """Call an operation directly; see `World.call`."""
+        return self.world.call(operation, arguments, principal=principal, **named)
+
+    async def acall(
+        self,
+        operation: str,
+        arguments: str | Mapping[str, Any] | None = None,
+        /,
+        *,
+        principal: Principal | None = None,
+        **named: Any,
+    ) -> Answer:
+        """The same from async code; it does not wait for anything but the world's lock."""
+        return self.world.call(operation, arguments, principal=principal, **named)
+
+    def advance(self, length: str | timedelta) -> None:
+        """Let virtual time pass, and with `freeze` the process clock too."""
+        self.world.advance(length)
+        FREEZER.move(self, self.world.clock.now())
+
+    def reset(self) -> None:
+        """Back to the opening: for the next Hypothesis example."""
+        self.world.reset()
+        self._requests.clear()
+        FREEZER.move(self, self.world.clock.now())
+
+    def transport(self) -> SandboxTransport:
+        """A transport for httpx and httpx2 clients, sync and async."""
+        from sandtrail.sandbox.transport import SandboxTransport  # noqa: PLC0415  httpx is heavy
+
+        return SandboxTransport(self)
+
+    # -- for the hub -----------------------------------------------------------------------------------
+
+    def claims(self, url: str) -> bool:
+        """Whether a request to this URL is answered here."""
+        return self._base(url) is not None
+
+    def serve(self, url: str, request: Request, *, path: str) -> Reply:
+        """Answer a request to a claimed URL."""
+        base = self._base(url)
+        if base is None:
+            raise self.block(f"{request.method} {url}", detail=f"host {urlsplit(url).hostname}", path=path)
+        _, prefix, routes = base
+        inner = Request(request.method, request.path.removeprefix(prefix) or "/", request.query, request.headers, request.body)
+        return serve(self.world, routes, inner, self.world.spec.principal, path=path)
+
+    def _base(self, url: str) -> tuple[str, str, Routes] | None:
+        host, path = _host(url), urlsplit(url).path
+        fits = [
+            base
+            for (at, prefix), base in self._bases.items()
+            if at == host and (path == prefix or path.startswith(f"{prefix}/") or not prefix)
+        ]
+        return max(fits, key=lambda base: len(base[1]), default=None)
+
+    def lets_through(self, host: str) -> bool:
+        """Whether the model lane lets requests to this host leave."""
+        return self._models.lets(host)
+
+    def let_through(self, host: str, request: Request) -> None:
+        """Put a model request on record and allow its addresses."""
+        self._requests.append(ModelRequest(request.method, host, request.path, len(request.body)))
+        self._addresses.update(resolved(host))
+
+    def allows_socket(self, host: str, *, loopback: bool) -> bool:
+        """Whether a socket to this host may be opened."""
+        return (loopback and self._loopback) or self._models.lets(host) or host in self._addresses
+
+    def block(self, what: str, *, detail: str, path: str) -> BlockedRequest:
+        """Put a refused request on record; the error to raise."""
+        self.world.note(what, Outcome.BLOCKED, detail=detail, path=path)
+        known = [f"{host[0]}://{host[1]}{prefix}" for host, prefix in self._bases]
+        return BlockedRequest(what, known)
+
+
+def _host(url: str) -> tuple[str, str]:
+    """Scheme and host with its port, where that is not the scheme's own."""
+    parts = urlsplit(url)
+    default = {"http": 80, "https": 443}.get(parts.scheme)
+    port = f":{parts.port}" if parts.port and parts.port != default else ""
+    return parts.scheme, f"{(parts.hostname or '').lower()}{port}"
