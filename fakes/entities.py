@@ -58,7 +58,11 @@ class Id(_Slotted):
 
 
 class Ref(_Slotted):
-    """The id of another entity."""
+    """The id of another entity. With `cascade` the row goes when the other one is deleted."""
+
+    def __init__(self, kind: str, *, cascade: bool = False) -> None:
+        super().__init__(kind)
+        self.cascade = cascade
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +198,7 @@ class Field:
     name: str
     kind: str | None
     is_key: bool
+    cascade: bool
     nullable: bool
     index: bool
     unique: bool
@@ -289,7 +294,7 @@ class Table:
         if field.unique:
             words.append("UNIQUE")
         if field.kind in present and not field.is_key:
-            words.append(f'REFERENCES "{present[field.kind]}" ("id")')
+            words.append(f'REFERENCES "{present[field.kind]}" ("id"){" ON DELETE CASCADE" if field.cascade else ""}')
         return " ".join(words)
 
     def triggers(self, number: int) -> list[str]:
@@ -314,6 +319,7 @@ def _field(entity: type[Entity], name: str) -> Field:
         name=name,
         kind=mark.kind if mark else None,
         is_key=isinstance(mark, Id),
+        cascade=isinstance(mark, Ref) and mark.cascade,
         nullable=bool(column.nullable),  # pyright: ignore
         index=bool(column.index),  # pyright: ignore
         unique=bool(column.unique),  # pyright: ignore

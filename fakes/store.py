@@ -80,6 +80,15 @@ class Taken:
     hole: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """A row that is not what the recorded changes lead to, in words."""
+
+    table: str
+    key: str
+    reason: str
+
+
 class Store:
     """One world's database. Not thread-safe by itself: the world's lock stands around every use."""
 
@@ -231,8 +240,8 @@ class Store:
 
     # -- redo ------------------------------------------------------------------------------------------
 
-    def redo(self, changes: Iterable[Change]) -> str | None:
-        """Apply recorded changes in order, each only onto its before-image; the first that does not fit, in words.
+    def redo(self, changes: Iterable[Change]) -> Misfit | None:
+        """Apply recorded changes in order, each only onto its before-image; the first that does not fit.
 
         Foreign keys wait (cascades record children first). For replay, stale reads and branches.
         """
@@ -240,8 +249,12 @@ class Store:
             self._db.execute("PRAGMA foreign_keys = 0")
             for change in changes:
                 sql, values = _redo_statement(change)
-                if self._db.execute(sql, values).rowcount != 1:
-                    return f"change {change.n} does not fit the rows: {change}"
+                try:
+                    fits = self._db.execute(sql, values).rowcount == 1
+                except sqlite3.IntegrityError:
+                    fits = False
+                if not fits:
+                    return Misfit(change.table, change.key, f"change {change.n} does not fit the rows: {change}")
             self._db.execute("PRAGMA foreign_keys = 1")
         return None
 
@@ -263,10 +276,10 @@ def _redo_statement(change: Change) -> tuple[str, list[Scalar]]:
     return f'UPDATE "{change.table}" SET {sets} WHERE {where}', [*change.new, *change.old]
 
 
-def replay(image: Image, changes: Iterable[Change], store: Store) -> str | None:
+def replay(image: Image, changes: Iterable[Change], store: Store) -> Misfit | None:
     """R3: whether redoing the changes from the image, before-image checks included, leads to the store's rows.
 
-    The first difference in words, or None. Costs grow with the world: for the end of a run.
+    The first difference, or None. Costs grow with the world: for the end of a run.
     """
     twin = Store(image)
     try:
@@ -282,17 +295,16 @@ def replay(image: Image, changes: Iterable[Change], store: Store) -> str | None:
     return None
 
 
-def _difference(table: Table, expected: list[tuple[Any, ...]], found: list[tuple[Any, ...]]) -> str:
+def _difference(table: Table, expected: list[tuple[Any, ...]], found: list[tuple[Any, ...]]) -> Misfit:
     place = table.columns.index("id")
     before, after = ({row[place]: row for row in rows} for rows in (expected, found))
     key = min(key for key in {*before, *after} if before.get(key) != after.get(key))
     if key not in after:
-        return f"{table.name} {key} is gone, and no captured change deleted it"
-    if key not in before:
-        return f"{table.name} {key} is there, and no captured change added it"
-    cells = [
-        f"{name} is {now}, the captured changes lead to {then}"
-        for name, then, now in zip(table.columns, before[key], after[key], strict=True)
-        if then != now
-    ]
-    return f"{table.name} {key}: {', '.join(cells)}"
+        reason = f"{table.name} {key} is gone, and no captured change deleted it"
+    elif key not in before:
+        reason = f"{table.name} {key} is there, and no captured change added it"
+    else:
+        cells = zip(table.columns, before[key], after[key], strict=True)
+        wrong = [f"{name} is {now}, the captured changes lead to {then}" for name, then, now in cells if then != now]
+        reason = f"{table.name} {key}: {', '.join(wrong)}"
+    return Misfit(table.name, key, reason)

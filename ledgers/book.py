@@ -149,7 +149,8 @@ class Ledger:
 
     def verify(self) -> Records[Finding]:
         """All breaches, the full replay of the changes (R3) included; empty where the books hold."""
-        return Records([*self._book.breaches, *self._replay()])
+        replayed = self._replay()  # also takes what has changed since the last call, so it goes first
+        return Records([*self._book.breaches, *replayed])
 
     def attempts(self, **wanted: Any) -> Records[Attempt]:
         """The attempts whose named fields have these values; asking for blocked ones counts as reading them.

@@ -212,7 +212,9 @@ class Page:
     @property
     def place(self) -> str:
         """Where findings on this page are."""
-        return f"attempt {self.attempt.seq}" if self.attempt else str(self.origin)
+        if self.attempt is not None:
+            return f"attempt {self.attempt.seq}"
+        return self.origin.detail if self.origin.kind is OriginKind.NONE else str(self.origin)
 
     @property
     def business(self) -> tuple[Change, ...]:

@@ -30,6 +30,7 @@ CODES = MappingProxyType(
         "effect.duplicate": (Severity.CRITICAL, "the same effect was committed more often than allowed"),
         "effect.wrong_target": (Severity.CRITICAL, "the right effect happened to the wrong entity"),
         "effect.wrong_amount": (Severity.CRITICAL, "the right effect happened with another amount"),
+        "provenance.wrong_binding": (Severity.CRITICAL, "a value names the right kind of entity, but another one than is meant"),
         "provenance.source_policy": (Severity.MAJOR, "a value did not come from where the scenario demands"),
         "answer.missing": (Severity.MAJOR, "the final answer does not state what it must"),
         "net.blocked": (Severity.MAJOR, "a request left for a host that no fake answers; it was refused"),

@@ -30,6 +30,8 @@ Tables: TypeAlias = dict[type[Entity], dict[str, Row]]
 
 STEPS = settings(max_examples=60, stateful_step_count=50, deadline=None)
 
+MOST_FORKS = 3
+
 principals = st.sampled_from((SUPPORT, SUPPORT, SUPPORT, NORTH, LEE))
 numbers = st.integers(0, 10**6)
 maybe_keys = st.sampled_from((None, None, "key-1", "key-2", "key-3"))
@@ -145,12 +147,11 @@ class ServiceMachine(RuleBasedStateMachine):
         self,
         operation: str,
         model: Callable[[], Fields],
+        arguments: Mapping[str, Any],
         /,
         *,
         by: Principal = SUPPORT,
         key: str | None = None,
-        writes: bool = False,
-        **arguments: Any,
     ) -> Fields | None:
         """Call the operation and compare with the model; the answer in symbols, or None where there is none."""
         sent = {name: value for name, value in arguments.items() if value is not None}
@@ -162,7 +163,7 @@ class ServiceMachine(RuleBasedStateMachine):
         wanted = self.expected(request, model, by, key)
         if wanted.outcome is not Outcome.OK:
             self.tables, self.minted = before
-        elif writes and self.tables != before[0]:
+        elif self.tables != before[0]:
             self.commits += 1
         if key is not None:
             sent["idempotency_key"] = key
@@ -213,8 +214,9 @@ class ServiceMachine(RuleBasedStateMachine):
         try:
             return self.world.call(operation, sent, principal=by)
         except AnswerLost as lost:
-            assert lost.attempt == self.calls + 1
-            return None
+            number = lost.attempt
+        assert number == self.calls + 1
+        return None
 
     def compared(self, answer: Answer, wanted: Wanted) -> Fields:
         """The answer in symbols, once it is what was wanted."""
@@ -253,8 +255,13 @@ class ServiceMachine(RuleBasedStateMachine):
             return
         self.armed.add((kind, operation))
         faults = self.world.faults
-        arm = {FaultKind.RATE_LIMITED: faults.rate_limit, FaultKind.TIMEOUT: faults.time_out}
-        arm.get(kind, faults.lose_answer)(operation)
+        match kind:
+            case FaultKind.RATE_LIMITED:
+                faults.rate_limit(operation)
+            case FaultKind.TIMEOUT:
+                faults.time_out(operation)
+            case _:
+                faults.lose_answer(operation)
 
     @rule(number=numbers, broken=broken_ids, by=principals, key=maybe_keys)
     def name_no_entity(self, number: int, broken: str, by: Principal, key: str | None) -> None:
@@ -278,10 +285,10 @@ class ServiceMachine(RuleBasedStateMachine):
         raw = {
             n: self.world.id(v) if isinstance(v, str) and v.startswith("$") else v for n, v in rest.items()
         }
-        body = self.ask(operation, model, by=by, key=keyed, **{name: wrong, **raw})
+        body = self.ask(operation, model, {name: wrong, **raw}, by=by, key=keyed)
         if body is not None and body["rule"] == "not_found":
             said = kind.replace("_", " ")
-            assert body["detail"] == f"There is no {said} {wrong}."
+            assert body["detail"] == f"There is no {said} {self.symbolic(wrong)}."
             assert body["allowed"] == f"{said} ids that a call has returned"
 
     @rule(length=spans)
@@ -296,7 +303,7 @@ class ServiceMachine(RuleBasedStateMachine):
     def time_passed(self, before: datetime) -> None:
         """What time does to the model by itself."""
 
-    @precondition(lambda self: len(self.left) < 3)
+    @precondition(lambda self: len(self.left) < MOST_FORKS)
     @rule(stay=st.booleans())
     def fork(self, *, stay: bool) -> None:
         twin = self.world.fork()
@@ -377,9 +384,9 @@ def dialled(phone: str) -> str:
 class CustomersMachine(ServiceMachine):
     """Customers, addresses, notes, logins, the cache and hand-overs."""
 
-    entities = {**ENTITIES, **MORE}
-    watched = (Customer, Address, Note, Login, CustomerCache, Handoff)
-    id_arguments = {
+    entities: ClassVar = {**ENTITIES, **MORE}
+    watched: ClassVar = (Customer, Address, Note, Login, CustomerCache, Handoff)
+    id_arguments: ClassVar = {
         "get_customer": ("customer_id", "customer", {}),
         "get_customer_profile": ("customer_id", "customer", {}),
         "update_customer": ("customer_id", "customer", {"name": "Zoe"}),
@@ -417,8 +424,8 @@ class CustomersMachine(ServiceMachine):
         self.ask(
             "get_customer",
             lambda: shown(self.row(Customer, symbol, by)),
+            {"customer_id": self.world.id(symbol)},
             by=by,
-            customer_id=self.world.id(symbol),
         )
 
     @rule(number=numbers, by=principals)
@@ -435,7 +442,7 @@ class CustomersMachine(ServiceMachine):
                 "orders_total": orders, "paid_total": paid, "currency": currency,
             }  # fmt: skip
 
-        self.ask("get_customer_profile", model, by=by, customer_id=self.world.id(symbol))
+        self.ask("get_customer_profile", model, {"customer_id": self.world.id(symbol)}, by=by)
 
     @rule(
         operation=st.sampled_from(("search_customers", "find_customer")),
@@ -448,6 +455,7 @@ class CustomersMachine(ServiceMachine):
     )
     def search(  # noqa: PLR0913  a search has that many fields
         self,
+        *,
         operation: str,
         email: str | None,
         phone: str | None,
@@ -483,9 +491,8 @@ class CustomersMachine(ServiceMachine):
         cursor: str | None = None
         while True:
             paging = {"limit": limit, "cursor": cursor} if paged else {}
-            body = self.ask(
-                operation, model, by=by, email=email, phone=phone, name=name, tenant=tenant, **paging
-            )
+            fields = {"email": email, "phone": phone, "name": name, "tenant": tenant, **paging}
+            body = self.ask(operation, model, fields, by=by)
             if body is None or body.get("next_cursor") is None:
                 return
             found += [row["id"] for row in body["customers"]]
@@ -500,7 +507,7 @@ class CustomersMachine(ServiceMachine):
                     return {**fields, "cached_at": instant(row["created_at"])}
             raise No("not_found", 404)
 
-        self.ask("lookup_customer_cache", model, by=by, email=email)
+        self.ask("lookup_customer_cache", model, {"email": email}, by=by)
 
     @rule(email=emails, by=principals)
     def get_user(self, email: str, by: Principal) -> None:
@@ -514,7 +521,7 @@ class CustomersMachine(ServiceMachine):
                     }
             raise No("not_found", 404)
 
-        self.ask("get_user", model, by=by, email=email)
+        self.ask("get_user", model, {"email": email}, by=by)
 
     # -- writes ----------------------------------------------------------------------------------------
 
@@ -528,6 +535,7 @@ class CustomersMachine(ServiceMachine):
     )
     def update_customer(  # noqa: PLR0913  an update has that many fields
         self,
+        *,
         number: int,
         email: str | None,
         phone: str | None,
@@ -550,9 +558,17 @@ class CustomersMachine(ServiceMachine):
             return shown(row)
 
         self.ask(
-            "update_customer", model, by=by, writes=True,
-            customer_id=self.world.id(symbol), email=email, phone=phone, name=name, if_version=version,
-        )  # fmt: skip
+            "update_customer",
+            model,
+            {
+                "customer_id": self.world.id(symbol),
+                "email": email,
+                "phone": phone,
+                "name": name,
+                "if_version": version,
+            },
+            by=by,
+        )
 
     @rule(
         number=numbers,
@@ -572,7 +588,7 @@ class CustomersMachine(ServiceMachine):
             row.update(values)
             return dict(row)
 
-        self.ask("set_address", model, by=by, writes=True, customer_id=self.world.id(symbol), **values)
+        self.ask("set_address", model, {"customer_id": self.world.id(symbol), **values}, by=by)
 
     def said(self, row: Row) -> Row:
         """A row whose text mentions entities, as it looks once raw ids are read as symbols."""
@@ -590,7 +606,7 @@ class CustomersMachine(ServiceMachine):
             return self.said(shown(self.add(Note, "note", **note)))
 
         raw = self.world.id(symbol)
-        self.ask("add_note", model, by=by, key=key, writes=True, customer_id=raw, text=text + suffix)
+        self.ask("add_note", model, {"customer_id": raw, "text": text + suffix}, by=by, key=key)
 
     @rule(number=numbers, version=st.sampled_from((None, None, 1, 2)), by=principals)
     def close_customer(self, number: int, version: int | None, by: Principal) -> None:
@@ -606,7 +622,7 @@ class CustomersMachine(ServiceMachine):
             return shown(row)
 
         self.ask(
-            "close_customer", model, by=by, writes=True, customer_id=self.world.id(symbol), if_version=version
+            "close_customer", model, {"customer_id": self.world.id(symbol), "if_version": version}, by=by
         )
 
     @rule(number=st.none() | numbers, reason=texts, by=principals, key=maybe_keys)
@@ -619,10 +635,8 @@ class CustomersMachine(ServiceMachine):
             return shown(self.add(Handoff, "handoff", **made))
 
         raw = None if symbol is None else self.world.id(symbol)
-        self.ask("hand_over", model, by=by, key=key, writes=True, reason=reason, customer_id=raw)
+        self.ask("hand_over", model, {"reason": reason, "customer_id": raw}, by=by, key=key)
 
 
-class TestCustomers(CustomersMachine.TestCase):  # type: ignore[name-defined,misc]
-    """The machine, as a test."""
-
-    settings = STEPS
+TestCustomers = CustomersMachine.TestCase
+TestCustomers.settings = STEPS
