@@ -175,6 +175,11 @@ class Dispatcher:
         if call.refusal is not None:
             raise call.refusal
         run.arguments = parse(run.text)
+        sent: Mapping[str, Any] = run.arguments if isinstance(call.arguments, str) else call.arguments
+        twice = sorted(name for name in call.in_path if name in sent)
+        if twice:
+            detail = f"{', '.join(twice)} stands in the path and again beside it."
+            raise Invalid("twice", detail, allowed="once, in the path", status=422)
         if call.in_path and isinstance(call.arguments, str):
             run.arguments = {**call.in_path, **run.arguments}
             run.text = to_json(run.arguments)

@@ -1,16 +1,61 @@
-"""The meeting of a scenario, an agent and a world: it runs, records, judges and reports."""
+"""The meeting of a scenario, an agent and a world: it runs, records, judges and reports.
 
-from sandtrail.sandbox.errors import BlockedRequest, BooksDisagree, FrozenElsewhere, UnfiredFault, UnreadBlocks
-from sandtrail.sandbox.models import Block, Record
-from sandtrail.sandbox.sandbox import Sandbox
+The names below load what they need when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sandtrail.sandbox.agents import Agent
+    from sandtrail.sandbox.errors import BlockedRequest, BooksDisagree, FrozenElsewhere, UnfiredFault, UnreadBlocks
+    from sandtrail.sandbox.loading import library, load
+    from sandtrail.sandbox.models import Block, Record
+    from sandtrail.sandbox.runner import Result, run
+    from sandtrail.sandbox.sandbox import Sandbox
+
+_HOMES = {
+    "Agent": "agents",
+    "Block": "models",
+    "BlockedRequest": "errors",
+    "BooksDisagree": "errors",
+    "FrozenElsewhere": "errors",
+    "Record": "models",
+    "Result": "runner",
+    "Sandbox": "sandbox",
+    "UnfiredFault": "errors",
+    "UnreadBlocks": "errors",
+    "library": "loading",
+    "load": "loading",
+    "run": "runner",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)
+
 
 __all__ = [
+    "Agent",
     "Block",
     "BlockedRequest",
     "BooksDisagree",
     "FrozenElsewhere",
     "Record",
+    "Result",
     "Sandbox",
     "UnfiredFault",
     "UnreadBlocks",
+    "library",
+    "load",
+    "run",
 ]

@@ -2,7 +2,7 @@
 
 respx patches httpcore; httpx2 lives on httpcore2, which respx does not know. So one door, registered first with
 both mockers, asks the hub (https://github.com/lundberg/respx/pull/317). requests is met at its adapter. A stack that
-is imported only later is patched when it is. Below them all, an audit hook refuses sockets (urllib, aiohttp, raw ones).
+is imported only later is patched when it is (respx brings httpcore along). Below them all, an audit hook refuses sockets (urllib, aiohttp, raw ones).
 
 A fault in here fails closed: the request is refused.
 """
@@ -16,6 +16,7 @@ import ipaddress
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, ClassVar
@@ -24,6 +25,9 @@ from urllib.parse import urlsplit
 from sandtrail.fakes.wire import Reply, Request
 from sandtrail.sandbox.errors import BlockedRequest
 from sandtrail.sandbox.hub import HUB
+
+
+_LEAVING: ContextVar[tuple[str, str] | None] = ContextVar("sandtrail_leaving", default=None)
 
 
 def answer(method: str, url: str, headers: dict[str, str], body: bytes, *, path: str) -> Reply | None:
@@ -40,7 +44,12 @@ def answer(method: str, url: str, headers: dict[str, str], body: bytes, *, path:
         return sandbox.serve(url, request, path=path)
     host = parts.hostname or ""
     if sandbox.lets_through(host):
-        sandbox.let_through(host, request)
+        leaving = (request.method, url)
+        if _LEAVING.get() != leaving:  # respx asks twice: at the pool, then at the connection
+            sandbox.let_through(host, request)
+            _LEAVING.set(leaving if path.startswith("httpx") else None)
+        else:
+            _LEAVING.set(None)
         return None
     raise sandbox.block(f"{method.upper()} {parts.scheme}://{parts.netloc}{parts.path}", detail=f"host {host}", path=path)
 
@@ -50,8 +59,13 @@ def install() -> None:
     if _Installed.done:
         return
     _Installed.done = True
+    import httpcore  # noqa: PLC0415  heavy, with respx, and only needed once something is sandboxed
+    from respx.mocks import HTTPCoreMocker  # noqa: PLC0415
+
     sys.addaudithook(_audit)
-    _when_imported("httpcore", _patch_httpcore)
+    _open_door(HTTPCoreMocker, httpcore, "httpx")
+    _when_imported("httpx._transports.default", _share_contexts)
+    _when_imported("httpx2._transports.default", _share_contexts)
     _when_imported("httpcore2", _patch_httpcore2)
     _when_imported("requests.adapters", _patch_requests)
 
@@ -93,12 +107,6 @@ class _Late(importlib.abc.MetaPathFinder):
 
 
 # -- httpcore and httpcore2, through respx --------------------------------------------------------------
-
-
-def _patch_httpcore(core: ModuleType) -> None:
-    from respx.mocks import HTTPCoreMocker  # noqa: PLC0415  respx is heavy and only needed once something is sandboxed
-
-    _open_door(HTTPCoreMocker, core, "httpx")
 
 
 def _patch_httpcore2(core: ModuleType) -> None:
@@ -159,6 +167,22 @@ def _open_door(mocker: Any, core: ModuleType, path: str) -> None:
 
     mocker.routers.insert(0, Door())
     mocker.start()
+
+
+def _share_contexts(transports: ModuleType) -> None:
+    """One TLS context per configuration while a sandbox is active: making one takes longer than a hundred calls."""
+    original: Callable[..., Any] = transports.create_ssl_context
+    made: dict[tuple[Any, ...], Any] = {}
+
+    def create(*arguments: Any, **options: Any) -> Any:
+        parts = (*arguments, *(part for pair in sorted(options.items()) for part in pair))
+        if not HUB.active or not all(isinstance(part, str | bool | None) for part in parts):
+            return original(*arguments, **options)
+        if parts not in made:
+            made[parts] = original(*arguments, **options)
+        return made[parts]
+
+    transports.create_ssl_context = create  # type: ignore[attr-defined]
 
 
 # -- requests -------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from sandtrail.ledgers.sources import sources
 from sandtrail.sandbox.runner import Result
 
 WIDTH = 80
-_TOOL, _ARGUMENT = 18, 25
+_TOOL, _ARGUMENT = 17, 26
 _STYLES = {
     Severity.CRITICAL: "bold red",
     Severity.MAJOR: "red",
@@ -92,7 +92,7 @@ def _call(result: Result, message: Answered, number: int, page: Page) -> Iterato
     run, attempt = result.trajectory, page.attempt
     assert attempt is not None, "a call has an attempt"
     style = "" if attempt.outcome in {Outcome.OK, Outcome.REPLAYED} and attempt.delivery == "delivered" else "yellow"
-    head, state = f"{number:>3} {message.call.tool}", _state(attempt)
+    head, state = f"{number:>2} {message.call.tool}", _state(attempt)
     shown = [(f"{name}={_value(run.ledger.projection.value(value))}", value) for name, value in message.call.arguments.items()]
     if len(head) > _TOOL:
         yield Line(_cut(head), style)

@@ -264,7 +264,7 @@ def test_what_nobody_did_breaks_read_only() -> None:
     ledger = Ledger(book)
     assert not ledger.read_only
     assert [breach.code for breach in ledger.breaches] == ["ledger.no_origin"]
-    assert "none after attempt 3: ~ customer $customer.lee  name Lee -> Leo" in ledger.read_only.evidence
+    assert "after attempt 3: ~ customer $customer.lee  name Lee -> Leo" in ledger.read_only.evidence
 
 
 def test_books_that_do_not_hold_prove_nothing() -> None:

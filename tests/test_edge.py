@@ -142,9 +142,15 @@ def test_an_id_that_was_never_issued_is_unknown() -> None:
     assert made.symbolic(f"see {later}") == f"see {later}"
 
 
-@pytest.mark.parametrize(
-    "spoil", [str.lower, lambda raw: raw[:-1], lambda raw: raw + "0", lambda raw: f" {raw}"]
-)
+SPOILT: list[Callable[[str], str]] = [
+    str.lower,
+    lambda raw: raw[:-1],
+    lambda raw: raw + "0",
+    lambda raw: f" {raw}",
+]
+
+
+@pytest.mark.parametrize("spoil", SPOILT)
 def test_a_spoilt_id_is_unknown(spoil: Callable[[str], str]) -> None:
     made = known(LAMP)
     assert made.symbol(spoil(made.raw(LAMP)), "payment") is None

@@ -28,7 +28,7 @@ Row: TypeAlias = dict[str, Any]
 Fields: TypeAlias = dict[str, Any]
 Tables: TypeAlias = dict[type[Entity], dict[str, Row]]
 
-STEPS = settings(max_examples=60, stateful_step_count=50, deadline=None)
+STEPS = settings(max_examples=80, stateful_step_count=50, deadline=None, report_multiple_bugs=False)
 
 MOST_FORKS = 3
 
@@ -242,6 +242,18 @@ class ServiceMachine(RuleBasedStateMachine):
         """The text with symbols for the raw ids of this world."""
         return re.sub(r"\w{8,}", lambda word: self.world.symbol(word[0]) or word[0], text)
 
+    def raw(self, value: Any) -> Any:
+        """A value with raw ids for its symbols."""
+        match value:
+            case str():
+                return self.world.id(value) if SYMBOL.fullmatch(value) else value
+            case list():
+                return [self.raw(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+            case Mapping():
+                return {name: self.raw(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+            case _:
+                return value
+
     # -- what may happen in every service --------------------------------------------------------------
 
     @rule(
@@ -282,10 +294,7 @@ class ServiceMachine(RuleBasedStateMachine):
             raise No("not_found", 404)
 
         keyed = key if self.world.operation(operation).declared.idempotent else None
-        raw = {
-            n: self.world.id(v) if isinstance(v, str) and v.startswith("$") else v for n, v in rest.items()
-        }
-        body = self.ask(operation, model, {name: wrong, **raw}, by=by, key=keyed)
+        body = self.ask(operation, model, {name: wrong, **self.raw(rest)}, by=by, key=keyed)
         if body is not None and body["rule"] == "not_found":
             said = kind.replace("_", " ")
             assert body["detail"] == f"There is no {said} {self.symbolic(wrong)}."
@@ -551,7 +560,8 @@ class CustomersMachine(ServiceMachine):
             changed = {column: value for column, value in given.items() if value not in (None, row[column])}
             if not changed:
                 raise No("customer.unchanged")
-            others = [other for other in self.seen(Customer, by, tenant=row["tenant"]) if other is not row]
+            everyone = self.tables[Customer].values()
+            others = [other for other in everyone if other["tenant"] == row["tenant"] and other is not row]
             if email is not None and any(same(other["email"], email) for other in others):
                 raise No("customer.email_taken")
             row.update(changed, version=row["version"] + 1)

@@ -253,7 +253,7 @@ def test_a_declared_write_behind_a_read_is_still_one() -> None:
 )
 def test_a_change_that_nobody_owns_up_to_has_no_origin(changed: Change) -> None:
     finding = the_one(by(OriginKind.NONE, changed))
-    assert (finding.code, finding.at) == ("ledger.no_origin", "none midnight")
+    assert (finding.code, finding.at) == ("ledger.no_origin", "midnight")
     assert finding.reason == f"{changed.table} {changed.key}: changed outside every call"
 
 

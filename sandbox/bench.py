@@ -1,0 +1,177 @@
+"""What each stage costs: medians in milliseconds, on the machine it runs on.
+
+Worlds hold as many unnamed customers as asked for, each with an address, an order with a line, and a payment.
+The write is the heaviest one shipped: a refund inserts a refund and two postings and updates the payment.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from sandtrail.fakes import SERVICES, World
+from sandtrail.ledgers import WorldSpec
+from sandtrail.sandbox.sandbox import Sandbox
+from sandtrail.sandbox.trail import Line
+
+AIMS = {
+    "open_ms": 1.2,
+    "fork_ms": 1.2,
+    "reset_ms": 1.2,
+    "read_call_ms": 0.1,
+    "write_call_ms": 0.2,
+    "http_read_ms": 0.5,
+    "http_write_ms": 0.6,
+    "read_only_check_ms": 0.01,
+    "replay_ms": 15.0,
+    "trajectory_5_calls_ms": 2.5,
+    "trajectory_5_calls_http_ms": 5.0,
+    "import_ms": 600.0,
+}
+"""What was aimed at with 1,000 customers."""
+
+_WORDS = {
+    "open_ms": "open a world, first statement included",
+    "fork_ms": "fork it, first statement included",
+    "reset_ms": "reset it, first statement included",
+    "read_call_ms": "read call, direct",
+    "write_call_ms": "write call, direct (4 rows)",
+    "http_read_ms": "read call over httpx, intercepted",
+    "http_write_ms": "write call over httpx, intercepted",
+    "read_only_check_ms": 'the "nothing changed" check after five calls',
+    "replay_ms": "full replay of the changes (R3)",
+    "trajectory_5_calls_ms": "five calls, opened and verified, direct",
+    "trajectory_5_calls_http_ms": "five calls, opened and checked, httpx",
+    "import_ms": "from sandtrail.sandbox import Sandbox",
+}
+
+
+def bench(*, customers: int = 1000, rounds: int = 200) -> dict[str, float]:
+    """Median milliseconds of each stage."""
+    spec = WorldSpec(
+        {
+            "$customer.lee": {"name": "Lee Ahn", "email": "lee@example.test"},
+            "$order.lamp": {"customer": "$customer.lee", "number": "4412"},
+            "$payment.lamp": {"order": "$order.lamp", "captured": 10**9},
+        },
+        population=customers,
+    )
+    measured: dict[str, float] = {}
+    with World.open(spec, services=SERVICES) as world:
+        measured |= _worlds(spec, world, rounds)
+        measured |= _calls(world, rounds)
+    measured |= _http(spec, rounds)
+    measured |= _trajectories(spec, rounds)
+    measured["import_ms"] = _import(min(rounds, 5))
+    return {name: round(measured[name], 4) for name in AIMS}
+
+
+def _timed(act: Callable[[], object], rounds: int, done: Callable[[Any], object] = lambda made: made) -> float:
+    """The median milliseconds of an act; `done` clears up outside the measure."""
+    spent: list[float] = []
+    for _ in range(rounds):
+        start = perf_counter()
+        made = act()
+        spent.append(perf_counter() - start)
+        done(made)
+    return median(spent) * 1000
+
+
+def _worlds(spec: WorldSpec, world: World, rounds: int) -> dict[str, float]:
+    def first_look(made: World) -> World:
+        made.row("$payment.lamp")  # the schema is parsed at a store's first statement
+        return made
+
+    def reset() -> None:
+        world.reset()
+        first_look(world)
+
+    close = World.close
+    return {
+        "open_ms": _timed(lambda: first_look(World.open(spec, services=SERVICES)), rounds, close),
+        "fork_ms": _timed(lambda: first_look(world.fork()), rounds, close),
+        "reset_ms": _timed(reset, rounds),
+    }
+
+
+def _calls(world: World, rounds: int) -> dict[str, float]:
+    payment = world.id("$payment.lamp")
+    read = _timed(lambda: world.call("get_payment", payment_id=payment), rounds)
+    write = _timed(lambda: world.call("refund_payment", payment_id=payment, amount_minor=1), rounds)
+    world.reset()
+    for _ in range(5):
+        world.call("get_payment", payment_id=payment)
+    check = _timed(lambda: bool(world.ledger.read_only), rounds)
+    replay = _timed(world.ledger.verify, min(rounds, 20))
+    return {"read_call_ms": read, "write_call_ms": write, "read_only_check_ms": check, "replay_ms": replay}
+
+
+def _http(spec: WorldSpec, rounds: int) -> dict[str, float]:
+    import httpx  # noqa: PLC0415  heavy
+
+    with Sandbox(spec) as sandbox, httpx.Client() as client:
+        url = f"{sandbox.url('billing')}/v1/payments/{sandbox.id('$payment.lamp')}"
+        read = _timed(lambda: client.get(url), rounds)
+        write = _timed(lambda: client.post(f"{url}/refunds", json={"amount_minor": 1}), rounds)
+    return {"http_read_ms": read, "http_write_ms": write}
+
+
+def _trajectories(spec: WorldSpec, rounds: int) -> dict[str, float]:
+    import httpx  # noqa: PLC0415  heavy
+
+    def direct() -> World:
+        world = World.open(spec, services=SERVICES)
+        order = world.call("search_orders", number="4412").json()["orders"][0]["id"]
+        payment = world.call("list_payments", order_id=order).json()["payments"][0]["id"]
+        world.call("get_payment", payment_id=payment)
+        world.call("refund_payment", payment_id=payment, amount_minor=1)
+        world.call("get_order", order_id=order)
+        assert not world.ledger.read_only
+        assert world.ledger.breaches == []
+        return world
+
+    client = httpx.Client()
+
+    def over_http() -> Sandbox:
+        sandbox = Sandbox(spec)
+        sandbox.__enter__()
+        billing, orders = sandbox.url("billing"), sandbox.url("orders")
+        order = client.get(f"{orders}/v1/order-search", params={"number": "4412"}).json()["orders"][0]["id"]
+        payment = client.get(f"{billing}/v1/payments", params={"order_id": order}).json()["payments"][0]["id"]
+        client.get(f"{billing}/v1/payments/{payment}")
+        client.post(f"{billing}/v1/payments/{payment}/refunds", json={"amount_minor": 1})
+        client.get(f"{orders}/v1/orders/{order}")
+        assert not sandbox.ledger.read_only
+        assert sandbox.ledger.breaches == []
+        return sandbox
+
+    try:
+        return {
+            "trajectory_5_calls_ms": _timed(direct, rounds, World.close),
+            "trajectory_5_calls_http_ms": _timed(over_http, rounds, lambda sandbox: sandbox.__exit__(None, None, None)),
+        }
+    finally:
+        client.close()
+
+
+def _import(rounds: int) -> float:
+    """A fresh interpreter with the import, less one without."""
+
+    def start(code: str) -> object:
+        return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+    return _timed(lambda: start("from sandtrail.sandbox import Sandbox"), rounds) - _timed(lambda: start("pass"), rounds)
+
+
+def table(measured: dict[str, float], customers: int, rounds: int) -> Iterator[Line]:
+    """The measures beside what was aimed at."""
+    yield Line(f"{'stage':<44}{'median ms':>12}{'aim ms':>10}", "bold")
+    for name, value in measured.items():
+        over = value > AIMS[name]
+        yield Line(f"{_WORDS[name]:<44}{value:>12.3f}{AIMS[name]:>10.2f}{'  over' if over else ''}", "yellow" if over else "")
+    yield Line(f"{customers} customers, {rounds} rounds; aims are for 1000 customers", "dim")
+    yield Line("exit 0: measured")
