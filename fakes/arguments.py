@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from sandtrail.fakes.problems import Flaw, Invalid
+from sandtrail.ledgers.trees import as_list, as_object
 
 LARGEST = 1_000_000
 """The largest arguments that are read, in bytes."""
@@ -28,18 +29,24 @@ def parse(text: str) -> dict[str, Any]:
     sandtrail.fakes.problems.Invalid: json: the key 'amount' stands twice in one object
     """
     if len(text) > LARGEST:
-        raise Invalid("too_large", f"the body has {len(text)} characters", allowed=f"at most {LARGEST}", status=413)
+        raise Invalid(
+            "too_large", f"the body has {len(text)} characters", allowed=f"at most {LARGEST}", status=413
+        )
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except RecursionError:
         raise _too_deep() from None
     except json.JSONDecodeError as error:
-        raise Invalid("json", f"not JSON: {error.msg} at character {error.pos}", allowed="one JSON object", status=400) from None
+        raise Invalid(
+            "json", f"not JSON: {error.msg} at character {error.pos}", allowed="one JSON object", status=400
+        ) from None
     except ValueError as error:  # an integer of thousands of digits
         raise Invalid("json", f"not readable: {str(error).split(':', maxsplit=1)[0]}", status=400) from None
-    if not isinstance(value, dict):
-        raise Invalid("json", f"a {type(value).__name__} is no set of arguments", allowed="one JSON object", status=400)
-    arguments: dict[str, Any] = value
+    arguments = as_object(value)
+    if arguments is None:
+        raise Invalid(
+            "json", f"a {type(value).__name__} is no set of arguments", allowed="one JSON object", status=400
+        )
     if text.count("{") + text.count("[") > DEEPEST and _depth(arguments) > DEEPEST:
         raise _too_deep()
     if _SUSPECT.search(text):
@@ -52,7 +59,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise Invalid("json", f"the key {twice!r} stands twice in one object", allowed="each key once", status=400)
+        raise Invalid(
+            "json", f"the key {twice!r} stands twice in one object", allowed="each key once", status=400
+        )
     return made
 
 
@@ -68,23 +77,23 @@ def _depth(value: Any) -> int:
     depth, level = 0, [value]
     while level:
         depth += 1
-        level = [
-            item
-            for node in level
-            for item in (node.values() if isinstance(node, dict) else node)  # pyright: ignore
-            if isinstance(item, dict | list)
-        ]
+        level = [item for node in level for item in _inside(node) if isinstance(item, dict | list)]
     return depth
+
+
+def _inside(node: Any) -> list[Any]:
+    fields = as_object(node)
+    return list(fields.values()) if fields is not None else as_list(node) or []
 
 
 def _refuse_characters(value: Any, pointer: str) -> None:
     """Raise Invalid at the first text with a NUL or a lone surrogate: no store keeps it as it was sent."""
-    if isinstance(value, dict):
-        for key, item in value.items():  # pyright: ignore
+    if (fields := as_object(value)) is not None:
+        for key, item in fields.items():
             _refuse_characters(key, pointer)
             _refuse_characters(item, f"{pointer}/{key}")
-    elif isinstance(value, list):
-        for place, item in enumerate(value):  # pyright: ignore
+    elif (items := as_list(value)) is not None:
+        for place, item in enumerate(items):
             _refuse_characters(item, f"{pointer}/{place}")
     elif isinstance(value, str) and re.search(r"[\x00\ud800-\udfff]", value):
         what = "a NUL character" if "\x00" in value else "half a surrogate pair"

@@ -240,14 +240,20 @@ class Billing(Service):
         """List a customer's invoices, oldest first. Returns invoices with what is still due. Not for card payments
         (use list_payments)."""
         wanted = {"customer_id": customer_id} | ({} if status is None else {"status": status})
-        found = page(tx, Invoice, "invoice", cursor=cursor, limit=limit, **wanted)
+        found = page(tx, Invoice, "invoice", cursor=cursor, limit=limit, wanted=wanted)
         return Invoices(invoices=found.rows, next_cursor=found.next_cursor)
 
     @operation("GET /v1/invoice-search", access="read", scope="billing:read")
-    def search_invoices(self, tx: Tx, number: Annotated[str, Field(min_length=1)], cursor: Cursor | None = None, limit: Limit = 20) -> Invoices:
+    def search_invoices(
+        self,
+        tx: Tx,
+        number: Annotated[str, Field(min_length=1)],
+        cursor: Cursor | None = None,
+        limit: Limit = 20,
+    ) -> Invoices:
         """Find invoices by invoice number, or a part of it. Returns invoices. Not for customers (use
         search_customers)."""
-        found = page(tx, Invoice, "invoice", cursor=cursor, limit=limit, number=Contains(number))
+        found = page(tx, Invoice, "invoice", cursor=cursor, limit=limit, wanted={"number": Contains(number)})
         return Invoices(invoices=found.rows, next_cursor=found.next_cursor)
 
     @operation("GET /v1/invoices/{invoice_id}", access="read", scope="billing:read")
@@ -262,7 +268,9 @@ class Billing(Service):
         Returns the invoice."""
         invoice = tx.get(Invoice, invoice_id)
         if invoice.status not in {"open", "overdue"}:
-            raise Rejected("invoice.not_open", f"The invoice is {invoice.status}.", allowed="an open or overdue invoice")
+            raise Rejected(
+                "invoice.not_open", f"The invoice is {invoice.status}.", allowed="an open or overdue invoice"
+            )
         with tx.effect("invoice.voided", invoice=invoice_id, amount=invoice.due, currency=invoice.currency):
             _post(tx, invoice_id, invoice.currency, receivable=-invoice.due, revenue=invoice.due)
             return _invoice_view(tx, tx.update(invoice, status="void", due=0))
@@ -279,11 +287,17 @@ class Billing(Service):
         limit: Limit = 20,
     ) -> Payments:
         """List the payments of an order or of a customer, oldest first: amount, what was refunded, status. Give
-        exactly one of the two ids. Failed charges are not payments (use list_charges)."""
+        exactly one of the two ids. Returns payments. Failed charges are not payments (use list_charges)."""
         if (order_id is None) == (customer_id is None):
-            raise Rejected("payments.one_of", "Give an order or a customer, not both.", allowed="order_id or customer_id", status=422)
-        wanted = {"order_id": order_id} if order_id is not None else {"customer_id": customer_id}
-        found = page(tx, Payment, "payment", cursor=cursor, limit=limit, status=OneOf(("succeeded", "disputed")), **wanted)
+            raise Rejected(
+                "payments.one_of",
+                "Give an order or a customer, not both.",
+                allowed="order_id or customer_id",
+                status=422,
+            )
+        of = {"order_id": order_id} if order_id is not None else {"customer_id": customer_id}
+        wanted = {"status": OneOf(("succeeded", "disputed")), **of}
+        found = page(tx, Payment, "payment", cursor=cursor, limit=limit, wanted=wanted)
         return Payments(payments=[_payment_view(row) for row in found.rows], next_cursor=found.next_cursor)
 
     @operation("GET /v1/payments/{payment_id}", access="read", scope="billing:read")
@@ -314,22 +328,44 @@ class Billing(Service):
             )
         return Charges(charges=charges)
 
-    @operation("POST /v1/payments/{payment_id}/refunds", access="write", scope="billing:refund", undone_by=None, idempotent=True)
-    def refund_payment(self, tx: Tx, payment_id: PaymentId, amount_minor: AmountMinor, reason: Reason | None = None) -> Refund:
+    @operation(
+        "POST /v1/payments/{payment_id}/refunds",
+        access="write",
+        scope="billing:refund",
+        undone_by=None,
+        idempotent=True,
+    )
+    def refund_payment(
+        self, tx: Tx, payment_id: PaymentId, amount_minor: AmountMinor, reason: Reason | None = None
+    ) -> Refund:
         """Give money back on one payment, all of it or a part. Writes; cannot be undone. Takes a payment id, never an
         order id. At most what was captured minus what was refunded; within 180 days; not while disputed. For store
         credit use refund_order. Returns the refund."""
         payment = tx.get(Payment, payment_id)
         left = payment.captured - payment.refunded
         if payment.status == "disputed":
-            raise Rejected("refund.disputed", f"{payment_id} is disputed.", allowed="wait for the end of the dispute")
+            raise Rejected(
+                "refund.disputed", f"{payment_id} is disputed.", allowed="wait for the end of the dispute"
+            )
         if payment.status != "succeeded":
-            raise Rejected("refund.not_captured", f"{payment_id} is {payment.status}.", allowed="a payment that succeeded")
+            raise Rejected(
+                "refund.not_captured",
+                f"{payment_id} is {payment.status}.",
+                allowed="a payment that succeeded",
+            )
         if tx.now - payment.created_at > REFUND_WINDOW:
-            raise Rejected("refund.window", f"{payment_id} is older than {REFUND_WINDOW.days} days.", allowed="store credit")
+            raise Rejected(
+                "refund.window",
+                f"{payment_id} is older than {REFUND_WINDOW.days} days.",
+                allowed="store credit",
+            )
         if amount_minor > left:
             detail = f"{amount_minor} is more than the {left} minor {payment.currency} that are left on {payment_id}."
-            raise Rejected("refund.exceeds_captured", detail, allowed=f"1 to {left}" if left else "nothing: it is refunded in full")
+            raise Rejected(
+                "refund.exceeds_captured",
+                detail,
+                allowed=f"1 to {left}" if left else "nothing: it is refunded in full",
+            )
         with tx.effect("refund.created", payment=payment_id, amount=amount_minor, currency=payment.currency):
             refund = tx.insert(
                 Refund,
@@ -345,22 +381,40 @@ class Billing(Service):
             _post(tx, refund.id, payment.currency, refunded=amount_minor, cash=-amount_minor)
         return refund
 
-    @operation("POST /v1/orders/{order_id}/refunds", access="write", scope="billing:refund", undone_by=None, idempotent=True)
-    def refund_order(self, tx: Tx, order_id: OrderId, amount_minor: AmountMinor, reason: Reason | None = None) -> Credit:
+    @operation(
+        "POST /v1/orders/{order_id}/refunds",
+        access="write",
+        scope="billing:refund",
+        undone_by=None,
+        idempotent=True,
+    )
+    def refund_order(
+        self, tx: Tx, order_id: OrderId, amount_minor: AmountMinor, reason: Reason | None = None
+    ) -> Credit:
         """Compensate a customer for an order with store credit. Writes; cannot be undone. Gives store credit, no money
         back (for money back use refund_payment). At most what was paid for the order. Returns the credit."""
         payments = tx.select(Payment, order_id=order_id, status="succeeded")
         if not payments:
-            raise Rejected("credit.nothing_paid", f"Nothing was paid for {order_id}.", allowed="an order with a payment")
+            raise Rejected(
+                "credit.nothing_paid", f"Nothing was paid for {order_id}.", allowed="an order with a payment"
+            )
         first = payments[0]
         given = sum(row.amount for row in tx.select(Credit, order_id=order_id))
         left = sum(row.captured - row.refunded for row in payments if row.currency == first.currency) - given
         if amount_minor > left:
             detail = f"{amount_minor} is more than the {left} minor {first.currency} that may be credited for {order_id}."
-            raise Rejected("credit.exceeds_paid", detail, allowed=f"1 to {left}" if left > 0 else "nothing more")
+            raise Rejected(
+                "credit.exceeds_paid", detail, allowed=f"1 to {left}" if left > 0 else "nothing more"
+            )
         return _credit(tx, first.customer_id, first.tenant, amount_minor, first.currency, reason, order_id)
 
-    @operation("POST /v1/customers/{customer_id}/credits", access="write", scope="billing:credit", undone_by=None, idempotent=True)
+    @operation(
+        "POST /v1/customers/{customer_id}/credits",
+        access="write",
+        scope="billing:credit",
+        undone_by=None,
+        idempotent=True,
+    )
     def issue_credit(
         self,
         tx: Tx,
@@ -373,7 +427,10 @@ class Billing(Service):
         units at a time. Not a refund. Returns the credit."""
         if amount_minor > 10_000:
             raise Rejected("credit.limit", f"{amount_minor} is above the limit.", allowed="1 to 10000")
-        tenant = next((row.tenant for row in tx.select(Payment, customer_id=customer_id, limit=1)), tx.principal.tenants[0])
+        tenant = next(
+            (row.tenant for row in tx.select(Payment, customer_id=customer_id, limit=1)),
+            tx.principal.tenants[0],
+        )
         return _credit(tx, customer_id, tenant, amount_minor, currency, reason, None)
 
     @operation("GET /v1/balance", access="read", scope="billing:read")
@@ -386,22 +443,33 @@ class Billing(Service):
         for given in tx.select(Credit, customer_id=customer_id):
             credit[given.currency] = credit.get(given.currency, 0) + given.amount
         found = sorted({*due, *credit})
-        return Balances(balances=[Balance(currency=c, due=due.get(c, 0), credit=credit.get(c, 0)) for c in found])
+        return Balances(
+            balances=[Balance(currency=c, due=due.get(c, 0), credit=credit.get(c, 0)) for c in found]
+        )
 
     # -- subscriptions ---------------------------------------------------------------------------------
 
     @operation("GET /v1/subscriptions", access="read", scope="billing:read")
     def list_subscriptions(self, tx: Tx, customer_id: CustomerId) -> Subscriptions:
-        """List a customer's subscriptions with plan, price, status and next renewal."""
+        """List a customer's subscriptions. Returns subscriptions with plan, price, status and next renewal."""
         return Subscriptions(subscriptions=tx.select(Subscription, customer_id=customer_id))
 
-    @operation("POST /v1/subscriptions/{subscription_id}/cancel", access="write", scope="billing:write", undone_by=None)
+    @operation(
+        "POST /v1/subscriptions/{subscription_id}/cancel",
+        access="write",
+        scope="billing:write",
+        undone_by=None,
+    )
     def cancel_subscription(self, tx: Tx, subscription_id: SubscriptionId) -> Subscription:
         """Cancel a subscription at the end of its period. Writes; it cannot be resumed. Refunds nothing, and does not
         close the account (use close_customer). Returns the subscription."""
         found = tx.get(Subscription, subscription_id)
         if found.status != "active":
-            raise Rejected("subscription.not_active", f"{subscription_id} is {found.status}.", allowed="an active subscription")
+            raise Rejected(
+                "subscription.not_active",
+                f"{subscription_id} is {found.status}.",
+                allowed="an active subscription",
+            )
         return tx.update(found, status="cancelled", effect="subscription.cancelled")
 
     # -- the world itself ------------------------------------------------------------------------------
@@ -409,10 +477,10 @@ class Billing(Service):
     def on_seed(self, tx: Tx) -> None:
         """Give the specification's money its postings, as one opening entry per currency and account."""
         opening: dict[tuple[str, str], int] = {}
-        payments, credits, invoices = tx.select(Payment), tx.select(Credit), tx.select(Invoice)
+        payments, given, invoices = tx.select(Payment), tx.select(Credit), tx.select(Invoice)
         amounts = [("captured", row.currency, row.captured) for row in payments]
         amounts += [("refunded", row.currency, row.refunded) for row in payments]
-        amounts += [("store_credit", row.currency, row.amount) for row in credits]
+        amounts += [("store_credit", row.currency, row.amount) for row in given]
         amounts += [("receivable", row.currency, row.due) for row in invoices]
         for account, currency, amount in amounts:
             opening[account, currency] = opening.get((account, currency), 0) + amount
@@ -420,7 +488,7 @@ class Billing(Service):
             if amount:
                 _post(tx, "opening", currency, **{account: amount, "equity": -amount})
 
-    def on_clock(self, tx: Tx, before: datetime, after: datetime) -> None:  # noqa: ARG002  the hook's signature
+    def on_clock(self, tx: Tx, before: datetime, after: datetime) -> None:
         """Open invoices become overdue when their day has come."""
         for invoice in tx.select(Invoice, status="open", due_at=AtMost(after)):
             tx.update(invoice, status="overdue", effect="invoice.overdue")
@@ -440,10 +508,20 @@ def _post(tx: Tx, entry: str, currency: str, **amounts: int) -> None:
         tx.insert(Posting, entry=entry, account=account, amount=amount, currency=currency)
 
 
-def _credit(tx: Tx, customer_id: str, tenant: str, amount: int, currency: str, reason: str | None, order_id: str | None) -> Credit:
+def _credit(
+    tx: Tx,
+    customer_id: str,
+    tenant: str,
+    amount: int,
+    currency: str,
+    reason: str | None,
+    order_id: str | None,
+) -> Credit:
     with tx.effect("credit.issued", customer=customer_id, order=order_id, amount=amount, currency=currency):
         owner = {"tenant": tenant, "customer_id": customer_id, "order_id": order_id}
-        credit = tx.insert(Credit, amount=amount, currency=currency, reason=reason, created_at=tx.now, **owner)
+        credit = tx.insert(
+            Credit, amount=amount, currency=currency, reason=reason, created_at=tx.now, **owner
+        )
         _post(tx, credit.id, currency, store_credit=amount, goodwill=-amount)
     return credit
 

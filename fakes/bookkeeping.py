@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from sandtrail.fakes.edge import Edge
 from sandtrail.fakes.entities import Entity, Id
+from sandtrail.ledgers.trees import as_list, as_object
 
 
 class Idempotency(Entity, table=True):
@@ -41,14 +42,11 @@ class SymbolicEdge(Edge):
 
 def materialised(tree: Any, edge: Edge) -> Any:
     """A kept answer with this run's raw ids."""
-    match tree:
-        case {"$id": str(symbol)} if len(tree) == 1:
-            return edge.raw(symbol)
-        case dict():
-            return {name: materialised(item, edge) for name, item in tree.items()}
-        case list():
-            return [materialised(item, edge) for item in tree]
-        case str():
-            return edge.said(tree)
-        case _:
-            return tree
+    if (fields := as_object(tree)) is not None:
+        symbol = fields.get("$id")
+        return (
+            edge.raw(symbol) if symbol else {name: materialised(item, edge) for name, item in fields.items()}
+        )
+    if (items := as_list(tree)) is not None:
+        return [materialised(item, edge) for item in items]
+    return edge.said(tree) if isinstance(tree, str) else tree

@@ -13,29 +13,27 @@ from __future__ import annotations
 import hashlib
 import json
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sandtrail.fakes.arguments import parse
 from sandtrail.fakes.bookkeeping import Idempotency, SymbolicEdge, materialised
 from sandtrail.fakes.clock import instant_text
 from sandtrail.fakes.faults import Point
 from sandtrail.fakes.gateway import Tx
-from sandtrail.fakes.image import SYSTEM, Services, canonical, sibling, system_tx
+from sandtrail.fakes.image import Services, canonical, sibling, system_tx
 from sandtrail.fakes.operations import BadOperation, Operation
 from sandtrail.fakes.problems import Conflict, Denied, Flaw, Invalid, NotFound, Problem, Unknown
+from sandtrail.fakes.state import Call, Held, State
 from sandtrail.fakes.store import Image, Store
 from sandtrail.ledgers.entries import Attempt, Effect, Origin, Page
-from sandtrail.ledgers.specs import Fault, FaultKind, Principal, kind_of
+from sandtrail.ledgers.specs import Fault, FaultKind, kind_of
 from sandtrail.ledgers.words import Access, Delivery, OriginKind, Outcome
-
-if TYPE_CHECKING:
-    from sandtrail.fakes.world import State
 
 _DOOR = {
     FaultKind.RATE_LIMITED: (429, "rate_limited", "Too many requests; wait {seconds} seconds."),
@@ -47,7 +45,9 @@ class NestedCall(RuntimeError):
     """A handler called the world instead of its own transaction."""
 
     def __init__(self) -> None:
-        super().__init__("a world is asked from inside one of its own calls; in a handler use tx.call(...), which shares the transaction")
+        super().__init__(
+            "a world is asked from inside one of its own calls; in a handler use tx.call(...), which shares the transaction"
+        )
 
 
 class AnswerLost(TimeoutError):
@@ -56,24 +56,6 @@ class AnswerLost(TimeoutError):
     def __init__(self, attempt: int, operation: str) -> None:
         self.attempt = attempt
         super().__init__(f"{operation}: no answer within the time limit (attempt {attempt})")
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """What a client sends: `arguments` as JSON text or a mapping; `path` says on which way it came.
-
-    `refusal` is what the wire found wrong with the request before any operation was asked.
-    """
-
-    operation: str
-    arguments: str | Mapping[str, Any]
-    principal: Principal
-    idempotency_key: str | None = None
-    if_version: int | None = None
-    path: str = "direct"
-    in_path: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    resumes: int | None = None
-    refusal: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +89,6 @@ class Exchange:
         if self.attempt.delivery is Delivery.LOST:
             raise AnswerLost(self.attempt.seq, self.attempt.operation)
         return self.answer
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A call that a fault holds open until an instant."""
-
-    call: Call
-    until: datetime
-    attempt: int
-    key: str | None
 
 
 @dataclass(slots=True)
@@ -167,7 +139,11 @@ class Dispatcher:
     def _prepare(self, run: _Run) -> None:
         """Read the arguments; the headers' key and version may also stand among them."""
         call = run.call
-        run.text = call.arguments if isinstance(call.arguments, str) else _dumped(call.operation, {**call.in_path, **call.arguments})
+        run.text = (
+            call.arguments
+            if isinstance(call.arguments, str)
+            else _dumped(call.operation, {**call.in_path, **call.arguments})
+        )
         if run.operation is None:
             near = get_close_matches(call.operation, list(self._services.operations), n=1)
             allowed = f"did you mean {near[0]}?" if near else None
@@ -200,7 +176,9 @@ class Dispatcher:
         if fault.kind is FaultKind.HELD_OPEN:
             run.delivery = Delivery.LOST
             until = self._state.clock.now() + timedelta(seconds=fault.seconds)
-            self._state.held.append(Held(replace(run.call, resumes=run.seq), until, run.seq, self._record_id(run)))
+            self._state.held.append(
+                Held(replace(run.call, resumes=run.seq), until, run.seq, self._record_id(run))
+            )
             return True
         status, rule, words = _DOOR[fault.kind]
         headers = {"retry-after": str(fault.seconds)} if status == 429 else {}
@@ -213,11 +191,15 @@ class Dispatcher:
         operation = _known(run)
         arguments, strange = operation.decode(run.arguments, self._state.edge)
         if not run.call.principal.may(operation.scope):
-            raise Denied("scope", f"{operation.name} needs the scope {operation.scope}.", allowed="ask a person who has it")
+            raise Denied(
+                "scope",
+                f"{operation.name} needs the scope {operation.scope}.",
+                allowed="ask a person who has it",
+            )
         if self._replayed(run):
             return
         for kind, raw in strange:
-            raise NotFound(kind, raw)
+            raise NotFound(kind, self._state.edge.inward(raw))
         store = self._state.store
         stale = self._strike(run, Point.STORE)
         if stale is not None:
@@ -229,48 +211,58 @@ class Dispatcher:
                 store.close()
 
     def _transact(self, run: _Run, operation: Operation, arguments: Mapping[str, Any], store: Store) -> None:
-        state = self._state
-        counters = dict(state.counters)
         tx = self._tx(run, operation, store)
+        counters = dict(self._state.counters)
         store.begin()
-        problem: Problem | None = None
-        commit, done = False, False
+        commit = False
         try:
-            self._permit(tx, operation, arguments, run.version)
-            result = operation.handler(tx, **arguments)
-            state.edge.keep_apart(tx.created)
-            run.body = operation.encode(result, state.edge)
-            _entitle(run, result)
-            timed_out = self._strike(run, Point.BEFORE_COMMIT) is not None
-            commit, done = not timed_out, True
-            if commit:
-                self._record(run, operation.encode(result, SymbolicEdge()), tx)
-        except Problem as raised:
-            problem, done = raised, True
+            commit = self._handle(run, operation, arguments, tx)
+        except Problem:
+            raise
         except Exception as error:  # noqa: BLE001  a service may raise anything; that is an outcome of its own
             self._crash(run, error)
-            done = True
+        except BaseException:  # an interrupt: on record, then on its way
+            run.outcome, run.status, run.detail = Outcome.CRASHED, 500, "interrupted"
+            self._finish(store, counters, commit=False)
+            self._close(run)
+            raise
         finally:
-            ended = store.end(commit=commit)
-            if not commit:
-                store.forget_rollback()
-                state.counters.clear()
-                state.counters.update(counters)
-            if not done:  # an interrupt: on record, then on its way
-                run.outcome, run.status, run.detail = Outcome.CRASHED, 500, "interrupted"
-                self._close(run)
-        if problem is not None:
-            raise problem
+            ended = self._finish(store, counters, commit=commit)
         if run.outcome is Outcome.CRASHED:
             return
         if not ended:
             self._crash(run, RuntimeError("the service ended the transaction itself"))
         elif not commit:
-            run.outcome, run.delivery, run.detail = Outcome.NOT_APPLIED, Delivery.LOST, "rolled back before commit"
+            run.outcome, run.delivery, run.detail = (
+                Outcome.NOT_APPLIED,
+                Delivery.LOST,
+                "rolled back before commit",
+            )
         else:
             run.effects = tuple(tx.effects)
             if self._strike(run, Point.AFTER_COMMIT) is not None:
                 run.delivery = Delivery.LOST
+
+    def _handle(self, run: _Run, operation: Operation, arguments: Mapping[str, Any], tx: Tx) -> bool:
+        """Let the handler act, and encode what it returns; whether to commit."""
+        self._permit(tx, operation, arguments, run.version)
+        result = operation.handler(tx, **arguments)
+        self._state.edge.keep_apart(tx.created)
+        run.body = operation.encode(result, self._state.edge)
+        _entitle(run, result)
+        if self._strike(run, Point.BEFORE_COMMIT) is not None:
+            return False
+        self._record(run, operation.encode(result, SymbolicEdge()) if run.key else None, tx)
+        return True
+
+    def _finish(self, store: Store, counters: Mapping[str, int], *, commit: bool) -> bool:
+        """End the transaction; a rollback also takes back the ids that were counted. False where it had ended before."""
+        ended = store.end(commit=commit)
+        if not commit:
+            store.forget_rollback()
+            self._state.counters.clear()
+            self._state.counters.update(counters)
+        return ended
 
     def _close(self, run: _Run) -> Exchange:
         """The attempt into the books, its changes and issued ids with it; then the wire's own faults."""
@@ -311,7 +303,9 @@ class Dispatcher:
 
     # -- the steps -------------------------------------------------------------------------------------
 
-    def _permit(self, tx: Tx, operation: Operation, arguments: Mapping[str, Any], version: int | None) -> None:
+    def _permit(
+        self, tx: Tx, operation: Operation, arguments: Mapping[str, Any], version: int | None
+    ) -> None:
         """Every id argument names a row that the principal may see, at the version the client has read."""
         schema = self._services.schema
         for name, kinds in operation.id_kinds.items():
@@ -329,8 +323,14 @@ class Dispatcher:
         if record_id is None:
             return False
         if any(held.key == record_id and held.attempt != run.call.resumes for held in self._state.held):
-            raise Conflict("idempotency.in_flight", "A request with this key is still in flight.", allowed="wait, then repeat it")
-        record = system_tx(self._state.store, self._state.clock, {}, self._services).find(Idempotency, id=record_id)
+            raise Conflict(
+                "idempotency.in_flight",
+                "A request with this key is still in flight.",
+                allowed="wait, then repeat it",
+            )
+        record = system_tx(self._state.store, self._state.clock, {}, self._services).find(
+            Idempotency, id=record_id
+        )
         if record is None:
             return False
         if record.fingerprint != _fingerprint(run):
@@ -352,16 +352,29 @@ class Dispatcher:
         """Keep the answer under the call's key, in the transaction of its effects."""
         record_id = self._record_id(run)
         if record_id is not None:
-            tx.insert(Idempotency, id=record_id, fingerprint=_fingerprint(run), status=run.status, body=json.dumps(body))
+            tx.insert(
+                Idempotency,
+                id=record_id,
+                fingerprint=_fingerprint(run),
+                status=run.status,
+                body=json.dumps(body),
+            )
 
     def _refuse(self, run: _Run, problem: Problem) -> None:
         """The problem document as the answer; a business refusal under a key is kept like any answer."""
         run.outcome, run.status, run.rule = problem.outcome, problem.status, problem.rule
         body = problem.body()
         run.headers.update(problem.headers)
-        run.body = materialised(body, self._state.edge)
-        run.detail = self._state.edge.inward(problem.detail)
-        if problem.outcome is Outcome.REJECTED and not isinstance(problem, NotFound) and self._record_id(run) is not None:
+        own_words = isinstance(
+            problem, Invalid | Unknown
+        )  # about the client's text, where a symbol is just text
+        run.body = body if own_words else materialised(body, self._state.edge)
+        run.detail = self._state.edge.symbolic(problem.detail)
+        if (
+            problem.outcome is Outcome.REJECTED
+            and not isinstance(problem, NotFound)
+            and self._record_id(run) is not None
+        ):
             store = self._state.store
             store.begin()
             tx = system_tx(store, self._state.clock, {}, self._services)
@@ -413,8 +426,20 @@ class Dispatcher:
         taken = self._state.store.take()
         tampering = self._state.store.tampering(wrote=bool(taken.changes))
         if taken.changes or taken.hole or tampering:
-            after = f"after attempt {self._state.book.attempts}" if self._state.book.attempts else "before any attempt"
-            self._state.book.append(Page(Origin(OriginKind.NONE, after), changes=taken.changes, at=self._now(), tampering=tampering, hole=taken.hole))
+            after = (
+                f"after attempt {self._state.book.attempts}"
+                if self._state.book.attempts
+                else "before any attempt"
+            )
+            self._state.book.append(
+                Page(
+                    Origin(OriginKind.NONE, after),
+                    changes=taken.changes,
+                    at=self._now(),
+                    tampering=tampering,
+                    hole=taken.hole,
+                )
+            )
 
     def release(self, now: datetime) -> None:
         """Run the held calls that are due; their answers reach nobody."""
@@ -425,7 +450,9 @@ class Dispatcher:
 
     def _perform_late(self, held: Held) -> Exchange:
         self.strays()
-        run = _Run(held.call, self._state.book.attempts + 1, self._services.operations.get(held.call.operation), "")
+        run = _Run(
+            held.call, self._state.book.attempts + 1, self._services.operations.get(held.call.operation), ""
+        )
         run.delivery = Delivery.LOST
         try:
             self._prepare(run)
@@ -436,7 +463,7 @@ class Dispatcher:
         return self._close(run)
 
     @contextmanager
-    def event(self, kind: OriginKind, what: str) -> Iterator[Tx]:
+    def event(self, kind: OriginKind, what: str) -> Generator[Tx]:
         """A transaction of the world itself; rolled back where the block raises."""
         self.strays()
         store = self._state.store
@@ -462,7 +489,9 @@ class Dispatcher:
         bindings = state.edge.issued(self._owner)
         if attempt is None and not (taken.changes or taken.hole or tampering or effects or bindings):
             return
-        state.book.append(Page(origin, attempt, effects, taken.changes, bindings, self._now(), tampering, taken.hole))
+        state.book.append(
+            Page(origin, attempt, effects, taken.changes, bindings, self._now(), tampering, taken.hole)
+        )
 
     def _now(self) -> str:
         return self._state.clock.text
@@ -510,11 +539,15 @@ def _check_headers(run: _Run) -> None:
         flaws.append(Flaw("/if_version", "a whole number is wanted"))
         run.version = None
     if flaws:
-        raise Invalid("schema", "; ".join(f"{flaw.pointer}: {flaw.detail}" for flaw in flaws), flaws=tuple(flaws))
+        raise Invalid(
+            "schema", "; ".join(f"{flaw.pointer}: {flaw.detail}" for flaw in flaws), flaws=tuple(flaws)
+        )
 
 
 def _fingerprint(run: _Run) -> str:
-    return hashlib.sha256(canonical([run.call.operation, run.arguments]).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(
+        canonical([run.call.operation, run.arguments]).encode("utf-8", "surrogatepass")
+    ).hexdigest()
 
 
 def _entitle(run: _Run, result: Any) -> None:

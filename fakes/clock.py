@@ -22,8 +22,13 @@ def span(text: str | timedelta) -> timedelta:
         rest = re.sub(r"[\s,]|and", "", _PART.sub("", text))
         parts = _PART.findall(text)
         if rest or not parts:
-            raise ValueError(f"{text!r} is no length of time; write for example '3 days' or '1 hour 30 minutes'")
-        length = timedelta(seconds=sum(int(count) * _SECONDS[unit] for count, unit in parts))
+            raise ValueError(
+                f"{text!r} is no length of time; write for example '3 days' or '1 hour 30 minutes'"
+            )
+        try:
+            length = timedelta(seconds=sum(int(count) * _SECONDS[unit] for count, unit in parts))
+        except OverflowError:
+            raise ValueError(f"{text!r} is beyond the calendar") from None
     if length <= timedelta():
         raise ValueError(f"{text!r}: time moves forward only")
     return length
@@ -47,8 +52,10 @@ class Clock:
             raise ValueError(f"now={now.isoformat()} is naive; give it a zone, for example +00:00")
         try:
             self.zone = ZoneInfo(zone)
-        except (ZoneInfoNotFoundError, ValueError) as error:
-            raise ValueError(f"zone={zone!r} is not known; write an IANA name such as Europe/Berlin") from error
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise ValueError(
+                f"zone={zone!r} is not known; write an IANA name such as Europe/Berlin"
+            ) from error
         self._now = now.astimezone(UTC).replace(microsecond=0)
         self.text = instant_text(self._now)
 
@@ -62,7 +69,10 @@ class Clock:
 
     def move(self, length: timedelta) -> None:
         """Let time pass. The world's `advance` also runs what is due."""
-        self._now += length
+        try:
+            self._now += length
+        except OverflowError:
+            raise ValueError(f"{length} from {self.text} is beyond the calendar") from None
         self.text = instant_text(self._now)
 
     def copy(self) -> Clock:

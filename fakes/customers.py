@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import BaseModel, Field
 
@@ -28,10 +28,14 @@ from sandtrail.fakes.paging import Cursor, Limit, crowd, page
 from sandtrail.fakes.problems import Denied, Rejected
 
 CustomerId: TypeAlias = Annotated[str, Ref("customer")]
-Email: TypeAlias = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", max_length=254, description="an e-mail address")]
+Email: TypeAlias = Annotated[
+    str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", max_length=254, description="an e-mail address")
+]
 Phone: TypeAlias = Annotated[str, Field(pattern=r"^\+?[0-9 ()/.-]{5,24}$", description="a phone number")]
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=120)]
-TenantName: TypeAlias = Annotated[str, Field(description="the tenant to look in; required if you serve several")]
+TenantName: TypeAlias = Annotated[
+    str, Field(description="the tenant to look in; required if you serve several")
+]
 
 
 class Customer(Entity, table=True):
@@ -143,10 +147,15 @@ def tenant_for(tx: Tx, tenant: str | None) -> str | None:
     """The tenant to look in. Raises Rejected where one must be named, Denied for one the principal does not serve."""
     serves = tx.principal.tenants
     if tenant is None and len(serves) > 1:
-        raise Rejected("tenant.required", "You serve several tenants; say which one.", allowed=", ".join(serves), status=422)
+        raise Rejected(
+            "tenant.required",
+            "You serve several tenants; say which one.",
+            allowed=", ".join(serves),
+            status=422,
+        )
     if tenant is not None and tenant not in serves and "*" not in serves:
         raise Denied("tenant", "You do not serve this tenant.", allowed=", ".join(serves))
-    return tenant or (serves[0] if serves[0] != "*" else None)
+    return tenant if tenant is not None or "*" in serves else next(iter(serves))
 
 
 class Customers(Service):
@@ -174,9 +183,14 @@ class Customers(Service):
             allowed = "email, phone or name"
             raise Rejected("search.empty", "Nothing to search for.", allowed=allowed, status=422)
         where = tenant_for(tx, tenant)
-        wanted = {"email": email and Same(email), "phone": phone and _dialled(phone), "name": name and Contains(name), "tenant": where}
+        wanted = {
+            "email": email and Same(email),
+            "phone": phone and _dialled(phone),
+            "name": name and Contains(name),
+            "tenant": where,
+        }
         given = {key: value for key, value in wanted.items() if value is not None}
-        found = page(tx, Customer, "customer", cursor=cursor, limit=limit, **given)
+        found = page(tx, Customer, "customer", cursor=cursor, limit=limit, wanted=given)
         return CustomerMatches(customers=found.rows, next_cursor=found.next_cursor)
 
     @operation(
@@ -204,17 +218,25 @@ class Customers(Service):
     @operation("GET /v1/customers/{customer_id}/profile", access="read", scope="customers:read")
     def get_customer_profile(self, tx: Tx, customer_id: CustomerId) -> Profile:
         """Read the overview of a customer: contact data, address, notes, number of orders and the total paid.
-        Shows sums only; for single payments use list_payments, for single orders list_orders."""
+        Returns sums only; for single payments use list_payments, for single orders list_orders."""
         customer = tx.get(Customer, customer_id)
-        orders = tx.call("list_orders", customer_id=customer_id, limit=50).orders if tx.offers("list_orders") else []
-        payments = tx.call("list_payments", customer_id=customer_id, limit=50).payments if tx.offers("list_payments") else []
+        orders: list[Any] = (
+            tx.call("list_orders", customer_id=customer_id, limit=50).orders
+            if tx.offers("list_orders")
+            else []
+        )
+        payments: list[Any] = []
+        if tx.offers("list_payments"):
+            payments = tx.call("list_payments", customer_id=customer_id, limit=50).payments
         currency = payments[0].currency if payments else None
         return Profile(
             customer=customer,
             address=tx.find(Address, customer_id=customer_id),
             notes=tx.select(Note, customer_id=customer_id),
             orders_total=len(orders),
-            paid_total=sum(payment.amount - payment.refunded for payment in payments if payment.currency == currency),
+            paid_total=sum(
+                payment.amount - payment.refunded for payment in payments if payment.currency == currency
+            ),
             currency=currency,
         )
 
@@ -224,18 +246,32 @@ class Customers(Service):
         the present state (use search_customers). Returns the cached contact data and when it was cached."""
         found = tx.find(CustomerCache, email=Same(email))
         if found is None:
-            raise Rejected("not_found", "The cache holds no such e-mail.", allowed="an e-mail as of last midnight", status=404)
+            raise Rejected(
+                "not_found",
+                "The cache holds no such e-mail.",
+                allowed="an e-mail as of last midnight",
+                status=404,
+            )
         return CachedContact(
-            customer_id=found.customer_id, name=found.name, email=found.email, phone=found.phone, cached_at=found.created_at
+            customer_id=found.customer_id,
+            name=found.name,
+            email=found.email,
+            phone=found.phone,
+            cached_at=found.created_at,
         )
 
     @operation("GET /v1/users", access="read", scope="customers:read")
     def get_user(self, tx: Tx, email: Email) -> LoginView:
-        """Read the login principal for an e-mail: its user id and when it was last seen. This is the
-        authentication record, not the billing customer (use search_customers for that)."""
+        """Read the login principal for an e-mail. This is the authentication record, not the billing customer (use
+        search_customers for that). Returns the user id and when it was last seen."""
         found = tx.find(Login, email=Same(email))
         if found is None:
-            raise Rejected("not_found", "There is no login with this e-mail.", allowed="the e-mail of a login", status=404)
+            raise Rejected(
+                "not_found",
+                "There is no login with this e-mail.",
+                allowed="the e-mail of a login",
+                status=404,
+            )
         return LoginView(user_id=found.id, email=found.email, last_seen_at=found.last_seen_at)
 
     # -- writes ----------------------------------------------------------------------------------------
@@ -257,16 +293,35 @@ class Customers(Service):
     ) -> Customer:
         """Change a customer's e-mail, phone or name. Writes. Only what you give is changed. Returns the customer."""
         customer = _active(tx, customer_id)
-        given = {key: value for key, value in {"email": email, "phone": phone, "name": name}.items() if value is not None}
+        given = {
+            key: value
+            for key, value in {"email": email, "phone": phone, "name": name}.items()
+            if value is not None
+        }
         changed = {key: value for key, value in given.items() if getattr(customer, key) != value}
         if not changed:
-            raise Rejected("customer.unchanged", "Nothing would change.", allowed="a new email, phone or name")
-        if email is not None and tx.find(Customer, email=Same(email), tenant=customer.tenant) not in (None, customer):
-            raise Rejected("customer.email_taken", "Another customer has this e-mail.", allowed="an e-mail nobody else has")
-        with tx.effect("customer.updated", customer=customer_id, **changed):
+            raise Rejected(
+                "customer.unchanged", "Nothing would change.", allowed="a new email, phone or name"
+            )
+        if email is not None and tx.find(Customer, email=Same(email), tenant=customer.tenant) not in (
+            None,
+            customer,
+        ):
+            raise Rejected(
+                "customer.email_taken",
+                "Another customer has this e-mail.",
+                allowed="an e-mail nobody else has",
+            )
+        facts: dict[str, Any] = {"customer": customer_id, **changed}
+        with tx.effect("customer.updated", **facts):
             return tx.update(customer, **changed)
 
-    @operation("PUT /v1/customers/{customer_id}/address", access="write", scope="customers:write", undone_by="set_address")
+    @operation(
+        "PUT /v1/customers/{customer_id}/address",
+        access="write",
+        scope="customers:write",
+        undone_by="set_address",
+    )
     def set_address(
         self,
         tx: Tx,
@@ -282,14 +337,26 @@ class Customers(Service):
         old = tx.find(Address, customer_id=customer_id)
         with tx.effect("address.set", customer=customer_id):
             if old is None:
-                return tx.insert(Address, customer_id=customer_id, line=line, city=city, postcode=postcode, country=country)
+                return tx.insert(
+                    Address, customer_id=customer_id, line=line, city=city, postcode=postcode, country=country
+                )
             return tx.update(old, line=line, city=city, postcode=postcode, country=country)
 
-    @operation("POST /v1/customers/{customer_id}/notes", access="write", scope="customers:write", undone_by=None, idempotent=True)
-    def add_note(self, tx: Tx, customer_id: CustomerId, text: Annotated[str, Field(min_length=1, max_length=2000)]) -> Note:
+    @operation(
+        "POST /v1/customers/{customer_id}/notes",
+        access="write",
+        scope="customers:write",
+        undone_by=None,
+        idempotent=True,
+    )
+    def add_note(
+        self, tx: Tx, customer_id: CustomerId, text: Annotated[str, Field(min_length=1, max_length=2000)]
+    ) -> Note:
         """Add a note to a customer's account. Writes; notes cannot be changed or removed. Returns the note."""
         with tx.effect("note.added", customer=customer_id):
-            return tx.insert(Note, customer_id=customer_id, text=text, author=tx.principal.subject, created_at=tx.now)
+            return tx.insert(
+                Note, customer_id=customer_id, text=text, author=tx.principal.subject, created_at=tx.now
+            )
 
     @operation(
         "POST /v1/customers/{customer_id}/close",
@@ -302,23 +369,40 @@ class Customers(Service):
         """Close a customer account for good. Writes; cannot be undone. Refused while orders are open or a balance is
         due. Not for cancelling a subscription (use cancel_subscription). Returns the customer."""
         customer = _active(tx, customer_id)
-        orders = tx.call("list_orders", customer_id=customer_id, limit=50).orders if tx.offers("list_orders") else []
+        orders: list[Any] = (
+            tx.call("list_orders", customer_id=customer_id, limit=50).orders
+            if tx.offers("list_orders")
+            else []
+        )
         if any(order.status in {"placed", "packed", "shipped"} for order in orders):
-            raise Rejected("customer.open_orders", "The customer has open orders.", allowed="cancel or deliver them first")
-        balances = tx.call("get_balance", customer_id=customer_id).balances if tx.offers("get_balance") else []
+            raise Rejected(
+                "customer.open_orders",
+                "The customer has open orders.",
+                allowed="cancel or deliver them first",
+            )
+        balances: list[Any] = (
+            tx.call("get_balance", customer_id=customer_id).balances if tx.offers("get_balance") else []
+        )
         if any(balance.due or balance.credit for balance in balances):
             raise Rejected("customer.balance", "The customer has a balance.", allowed="settle it first")
         return tx.update(customer, status="closed", effect="customer.closed")
 
-    @operation("POST /v1/handoffs", access="write", scope="customers:handoff", undone_by=None, idempotent=True)
+    @operation(
+        "POST /v1/handoffs", access="write", scope="customers:handoff", undone_by=None, idempotent=True
+    )
     def hand_over(
-        self, tx: Tx, reason: Annotated[str, Field(min_length=1, max_length=500)], customer_id: CustomerId | None = None
+        self,
+        tx: Tx,
+        reason: Annotated[str, Field(min_length=1, max_length=500)],
+        customer_id: CustomerId | None = None,
     ) -> Handoff:
         """Hand the conversation over to a person, saying why. Writes. For what you may not or cannot do yourself.
         Returns the hand-off."""
         tenant = tx.get(Customer, customer_id).tenant if customer_id is not None else tx.principal.tenants[0]
         with tx.effect("handoff.created", customer=customer_id):
-            return tx.insert(Handoff, tenant=tenant, customer_id=customer_id, reason=reason, created_at=tx.now)
+            return tx.insert(
+                Handoff, tenant=tenant, customer_id=customer_id, reason=reason, created_at=tx.now
+            )
 
     # -- the world itself ------------------------------------------------------------------------------
 
@@ -343,14 +427,18 @@ class Customers(Service):
             return
         for cached in tx.select(CustomerCache):
             customer = tx.get(Customer, cached.customer_id)
-            tx.update(cached, name=customer.name, email=customer.email, phone=customer.phone, created_at=tx.now)
+            tx.update(
+                cached, name=customer.name, email=customer.email, phone=customer.phone, created_at=tx.now
+            )
 
     def populate(self, tx: Tx, count: int) -> None:
         """Unnamed customers, each with an address."""
         for number in range(count):
             key = crowd("customer", number)
             email, phone = f"p{number:05d}@example.test", f"+1555{number:07d}"
-            tx.insert(Customer, id=key, name=f"Person {number:05d}", email=email, phone=phone, created_at=tx.now)
+            tx.insert(
+                Customer, id=key, name=f"Person {number:05d}", email=email, phone=phone, created_at=tx.now
+            )
             where = {"line": f"{number} Main Street", "city": "Springfield", "postcode": f"{10000 + number}"}
             tx.insert(Address, id=crowd("address", number), customer_id=key, **where)
 

@@ -28,6 +28,8 @@ PREFIXES = {
     "return": "ret_", "cursor": "cur_", "message": "msg_", "handoff": "ho_",
 }  # fmt: skip
 _MENTION = re.compile(r"\{(" + SYMBOL.pattern + r")\}")
+_ESCAPE = "\u2063"  # an invisible separator behind a "$" that is only a "$"
+_LITERAL = re.compile(rf"\$(?={_ESCAPE}|[a-z][a-z_]*\.[A-Za-z0-9])")
 _WORD = re.compile(r"[A-Za-z0-9_]{8,}")
 
 
@@ -77,7 +79,9 @@ class Edge:
         for salt in range(1000):
             number = self._mint(symbol, salt)
             near = _neighbourhood(number) if symbol in self._apart else frozenset[int]()
-            text = self._prefix(symbol) + "".join(ALPHABET[number >> shift & 31] for shift in range(35, -1, -5))
+            text = self._prefix(symbol) + "".join(
+                ALPHABET[number >> shift & 31] for shift in range(35, -1, -5)
+            )
             if text not in self._symbol and self._near.isdisjoint(near):
                 self._near |= near
                 self._raw[symbol], self._symbol[text] = text, symbol
@@ -95,22 +99,42 @@ class Edge:
         return self._symbol.get(raw)
 
     def inward(self, text: str) -> str:
-        """Free text as the store keeps it: known raw ids become `{$kind.name}`."""
-        return _WORD.sub(lambda word: f"{{{self._symbol[word[0]]}}}" if word[0] in self._symbol else word[0], text)
+        """Free text of a client as the store keeps it: known raw ids become `{$kind.name}`.
+
+        What looks like a symbol in the client's own text is escaped, so that it comes back as it was sent and
+        names nobody.
+        """
+        escaped = _LITERAL.sub(f"${_ESCAPE}", text) if "$" in text else text
+        return _WORD.sub(
+            lambda word: f"{{{self._symbol[word[0]]}}}" if word[0] in self._symbol else word[0], escaped
+        )
 
     def outward(self, text: str) -> str:
         """Free text as it leaves: mentions become raw ids. Raises SymbolLeak at a bare symbol of this world."""
         if "$" not in text:
             return text
-        out = _MENTION.sub(lambda mention: self._raw.get(mention[1], mention[0]), text)
+        out = self._mentioned(text)
         for symbol in SYMBOL.findall(out):
             if symbol in self._raw:
                 raise SymbolLeak(symbol, out)
-        return out
+        return out.replace(f"${_ESCAPE}", "$")
 
     def said(self, text: str) -> str:
-        """A sentence of a service about entities: every symbol becomes its raw id."""
-        return SYMBOL.sub(lambda symbol: self._raw.get(symbol[0], symbol[0]), _MENTION.sub(r"\1", text))
+        """A sentence of a service about entities: mentions and bare symbols become raw ids."""
+        if "$" not in text:
+            return text
+        return SYMBOL.sub(self._named, self._mentioned(text)).replace(f"${_ESCAPE}", "$")
+
+    def _mentioned(self, text: str) -> str:
+        return _MENTION.sub(lambda mention: self._raw.get(mention[1], mention[0]), text)
+
+    def _named(self, match: re.Match[str]) -> str:
+        """The raw id of a symbol in a sentence; a dash after it may belong to the sentence."""
+        symbol, rest = match[0], ""
+        while symbol not in self._raw and "-" in symbol:
+            symbol, _, tail = symbol.rpartition("-")
+            rest = f"-{tail}{rest}"
+        return self._raw[symbol] + rest if symbol in self._raw else match[0]
 
     def symbolic(self, text: str) -> str:
         """The text with every raw id replaced by its symbol, for people and comparisons."""
@@ -155,5 +179,3 @@ def run_key(seed: int, run: str) -> bytes:
     (True, False)
     """
     return hashlib.sha256(f"sandtrail\0{seed}\0{run}".encode()).digest()
-
-

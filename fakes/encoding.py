@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from sandtrail.fakes.clock import instant_text
 from sandtrail.fakes.edge import Edge
 from sandtrail.fakes.entities import BadEntity, Id, Ref
+from sandtrail.ledgers.trees import as_list, as_object
 
 Encode: TypeAlias = Callable[[Any, Edge], Any]
 Translate: TypeAlias = Callable[[Any, Edge, "list[tuple[str, str]]"], Any]
@@ -47,7 +48,9 @@ def translator(annotation: Any) -> Translate | None:
         item = translator(get_args(annotation)[0])
         return None if item is None else _list_inward(item)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        fields = {name: made for name, info in annotation.model_fields.items() if (made := translator(_whole(info)))}
+        fields = {
+            name: made for name, info in annotation.model_fields.items() if (made := translator(_whole(info)))
+        }
         return _object_inward(fields)
     members = [member for member in get_args(annotation) if member is not type(None)]
     is_choice = get_origin(annotation) in {Union, types.UnionType}
@@ -72,27 +75,32 @@ def _id_inward(kind: str) -> Translate:
     return translate
 
 
-def _text_inward(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:  # noqa: ARG001  one shape for all
+def _text_inward(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
     return edge.inward(value) if isinstance(value, str) else value
 
 
 def _list_inward(item: Translate) -> Translate:
     def translate(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
-        return [item(entry, edge, strange) for entry in value] if isinstance(value, list) else value  # pyright: ignore
+        items = as_list(value)
+        return value if items is None else [item(entry, edge, strange) for entry in items]
 
     return translate
 
 
 def _object_inward(fields: Mapping[str, Translate]) -> Translate:
     def translate(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
-        if not isinstance(value, dict):
+        given = as_object(value)
+        if given is None:
             return value
-        return {name: fields[name](item, edge, strange) if name in fields else item for name, item in value.items()}  # pyright: ignore
+        return {
+            name: fields[name](item, edge, strange) if name in fields else item
+            for name, item in given.items()
+        }
 
     return translate
 
 
-def encoder(annotation: Any, where: str) -> Encode:
+def encoder(annotation: Any, where: str) -> Encode:  # noqa: C901  one case per kind of type
     """The outward encoding of a value of this type. Raises BadEntity for a type that has none."""
     if get_origin(annotation) is Annotated:
         inner, *marks = get_args(annotation)
@@ -118,13 +126,15 @@ def encoder(annotation: Any, where: str) -> Encode:
             return _day_outward
         if issubclass(annotation, BaseModel):
             shown = {name: info for name, info in annotation.model_fields.items() if not info.exclude}
-            return _object_outward({name: encoder(_whole(info), f"{where}.{name}") for name, info in shown.items()})
+            return _object_outward(
+                {name: encoder(_whole(info), f"{where}.{name}") for name, info in shown.items()}
+            )
     raise BadEntity(
         f"{where}: {annotation} cannot leave a service; use str, int, bool, an aware datetime, an entity, a model, or lists of these"
     )
 
 
-def _as_it_is(value: Any, edge: Edge) -> Any:  # noqa: ARG001  one shape for all
+def _as_it_is(value: Any, edge: Edge) -> Any:
     return value
 
 
@@ -136,11 +146,11 @@ def _text_outward(value: Any, edge: Edge) -> Any:
     return edge.outward(value)
 
 
-def _instant_outward(value: Any, edge: Edge) -> Any:  # noqa: ARG001  one shape for all
+def _instant_outward(value: Any, edge: Edge) -> Any:
     return instant_text(value)
 
 
-def _day_outward(value: Any, edge: Edge) -> Any:  # noqa: ARG001  one shape for all
+def _day_outward(value: Any, edge: Edge) -> Any:
     return value.isoformat()
 
 

@@ -21,7 +21,8 @@ from datetime import UTC, date, datetime
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args, get_origin
 
 from pydantic import BeforeValidator
-from sqlalchemy import BigInteger, Boolean, Column, DateTime, Integer, String, Text
+from sqlalchemy import BigInteger, Boolean, Column, DateTime, Enum, Integer, Interval, String, Text
+from sqlalchemy import Table as SQLTable
 from sqlalchemy.orm import class_mapper, registry
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import SQLModel
@@ -121,10 +122,10 @@ class InstantText(TypeDecorator[datetime]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Any) -> str | None:  # noqa: ARG002  the signature is SQLAlchemy's
+    def process_bind_param(self, value: datetime | None, dialect: Any) -> str | None:
         return None if value is None else instant_text(value)
 
-    def process_result_value(self, value: str | None, dialect: Any) -> datetime | None:  # noqa: ARG002  the signature is SQLAlchemy's
+    def process_result_value(self, value: str | None, dialect: Any) -> datetime | None:
         return None if value is None else datetime.fromisoformat(value)
 
 
@@ -134,15 +135,21 @@ class _Flag(TypeDecorator[bool]):
     impl = Integer
     cache_ok = True
 
-    def process_result_value(self, value: int | None, dialect: Any) -> bool | None:  # noqa: ARG002  the signature is SQLAlchemy's
+    def process_result_value(self, value: int | None, dialect: Any) -> bool | None:
         return None if value is None else bool(value)
 
 
 class _EntityMeta(SQLModelMetaclass):
     """Gives each table class a registry of its own, and columns that triggers can capture exactly."""
 
-    def __new__(cls, name: str, bases: tuple[type[Any], ...], namespace: dict[str, Any], **keywords: Any) -> Any:
-        made = super().__new__(cls, name, bases, namespace, **keywords)
+    def __new__(
+        cls, name: str, bases: tuple[type[Any], ...], namespace: dict[str, Any], **keywords: Any
+    ) -> Any:
+        try:
+            made = super().__new__(cls, name, bases, namespace, **keywords)
+        except (TypeError, ValueError) as error:
+            remedy = "use str, int, bool or Instant; with postponed annotations define the class at the top of a module"
+            raise BadEntity(f"{name} has a column whose type makes no table: {error}; {remedy}") from error
         if keywords.get("table"):
             own = registry()
             made._sa_registry, made.metadata = own, own.metadata
@@ -155,13 +162,16 @@ class _EntityMeta(SQLModelMetaclass):
 def _fit(entity: str, field: str, column: Column[Any], metadata: list[Any]) -> None:
     """Give a column a type that STRICT tables and triggers keep exactly."""
     kind: Any = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
-    if isinstance(kind, DateTime):
+    by_name = isinstance(kind, Enum) or isinstance(
+        column.type, Interval
+    )  # kept by name, or as a distance in a date
+    if not by_name and isinstance(kind, DateTime):
         column.type = InstantText()
     elif isinstance(kind, Boolean):
         column.type = _Flag()
     elif isinstance(kind, Integer | BigInteger):
         column.type = Integer()
-    elif isinstance(kind, String):
+    elif not by_name and isinstance(kind, String):
         column.type = Text()
     else:
         raise BadEntity(
@@ -179,12 +189,17 @@ class Entity(SQLModel, metaclass=_EntityMeta):
     """False marks bookkeeping: its changes are captured, but they are no mutation of the business."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if type(self).__dict__.get("__table__") is not None and "_sa_instance_state" not in self.__dict__:
+        mapped = (
+            "_sa_instance_state" in self.__dict__ or name == "_sa_instance_state"
+        )  # a session's own instance
+        if "__table__" in vars(type(self)) and not mapped:
             raise AttributeError(f"{self!r} is frozen; write tx.update(row, {name}=...) instead")
         super().__setattr__(name, value)
 
     def __repr__(self) -> str:
-        cells = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items() if not name.startswith("_"))
+        cells = ", ".join(
+            f"{name}={value!r}" for name, value in self.__dict__.items() if not name.startswith("_")
+        )
         return f"{type(self).__name__}({cells})"
 
 
@@ -208,6 +223,11 @@ class Field:
     default: Any
     required: bool
 
+    @property
+    def is_instant(self) -> bool:
+        """Whether the column holds an instant. A frozen clock replaces `datetime` by a subclass of its own."""
+        return issubclass(self.type, datetime)
+
     def store(self, value: Any) -> Scalar:
         """The value as the store keeps it. Raises TypeError or ValueError where it does not fit."""
         if value is None:
@@ -216,10 +236,10 @@ class Field:
             return None
         if self.type is bool and isinstance(value, bool):
             return int(value)
+        if self.is_instant and isinstance(value, datetime):  # a frozen clock gives out a subclass
+            return instant_text(value)
         if type(value) is not self.type:
             raise TypeError(f"{self.name}={value!r} is a {type(value).__name__}; wanted {self.type.__name__}")
-        if isinstance(value, datetime):
-            return instant_text(value)
         if isinstance(value, int) and not -INT64 <= value <= INT64:
             raise ValueError(f"{self.name}={value} does not fit 64 bits")
         scalar: Scalar = value
@@ -232,7 +252,7 @@ class Table:
     def __init__(self, entity: type[Entity], service: str) -> None:
         class_mapper(entity)  # else the attributes of records that no session has made cannot be read
         self.entity = entity
-        self.name: str = str(entity.__tablename__)
+        self.name = _table_of(entity).name
         self.fields = tuple(_field(entity, name) for name in entity.model_fields)
         keys = [field for field in self.fields if field.is_key]
         if len(keys) != 1 or keys[0].name != "id":
@@ -240,7 +260,9 @@ class Table:
         self.kind = keys[0].kind
         self.by_name = {field.name: field for field in self.fields}
         self.columns = tuple(field.name for field in self.fields)
-        self.owner = "id" if self.kind == "customer" else "customer_id" if "customer_id" in self.by_name else None
+        self.owner = (
+            "id" if self.kind == "customer" else "customer_id" if "customer_id" in self.by_name else None
+        )
         self.has_tenant = "tenant" in self.by_name
         self.has_version = "version" in self.by_name
         money = tuple(
@@ -254,7 +276,7 @@ class Table:
         self.select_sql = f'SELECT {columns} FROM "{self.name}"'
         self.get_sql = f'{self.select_sql} WHERE "id" = ?'
         self.insert_sql = f'INSERT INTO "{self.name}" ({columns}) VALUES ({places})'
-        self._times = tuple((n, field.name) for n, field in enumerate(self.fields) if field.type is datetime)
+        self._times = tuple((n, field.name) for n, field in enumerate(self.fields) if field.is_instant)
         self._flags = tuple((n, field.name) for n, field in enumerate(self.fields) if field.type is bool)
 
     def record(self, row: tuple[Any, ...]) -> Any:
@@ -293,8 +315,10 @@ class Table:
             words.append("NOT NULL")
         if field.unique:
             words.append("UNIQUE")
-        if field.kind in present and not field.is_key:
-            words.append(f'REFERENCES "{present[field.kind]}" ("id"){" ON DELETE CASCADE" if field.cascade else ""}')
+        if field.kind is not None and field.kind in present and not field.is_key:
+            words.append(
+                f'REFERENCES "{present[field.kind]}" ("id"){" ON DELETE CASCADE" if field.cascade else ""}'
+            )
         return " ".join(words)
 
     def triggers(self, number: int) -> list[str]:
@@ -310,9 +334,15 @@ class Table:
         ]
 
 
+def _table_of(entity: type[Entity]) -> SQLTable:
+    """The SQLAlchemy table behind an entity class, which SQLModel does not declare."""
+    table: SQLTable = vars(entity)["__table__"]
+    return table
+
+
 def _field(entity: type[Entity], name: str) -> Field:
     info = entity.model_fields[name]
-    column = entity.__table__.columns[name]  # type: ignore[attr-defined]  # pyright: ignore
+    column = _table_of(entity).columns[name]
     mark = next((m for m in info.metadata if isinstance(m, _Slotted)), None)
     money = next((m for m in info.metadata if isinstance(m, Money)), None)
     return Field(
@@ -320,11 +350,11 @@ def _field(entity: type[Entity], name: str) -> Field:
         kind=mark.kind if mark else None,
         is_key=isinstance(mark, Id),
         cascade=isinstance(mark, Ref) and mark.cascade,
-        nullable=bool(column.nullable),  # pyright: ignore
-        index=bool(column.index),  # pyright: ignore
-        unique=bool(column.unique),  # pyright: ignore
+        nullable=bool(column.nullable),
+        index=bool(column.index),
+        unique=bool(column.unique),
         money=money,
-        sql_type="INTEGER" if isinstance(column.type, Integer | _Flag) else "TEXT",  # pyright: ignore
+        sql_type="INTEGER" if isinstance(column.type, Integer | _Flag) else "TEXT",
         type=_plain(info.annotation),
         default=info.get_default(call_default_factory=True) if not info.is_required() else None,
         required=info.is_required(),

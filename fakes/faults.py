@@ -72,7 +72,9 @@ class Faults:
         self._armed.append(_Armed(fault))
         return fault
 
-    def lose_answer(self, operation: str, *, nth: int = 1, times: int = 1, symbol: str | None = None) -> Fault:
+    def lose_answer(
+        self, operation: str, *, nth: int = 1, times: int = 1, symbol: str | None = None
+    ) -> Fault:
         """The nth such call commits, and its answer never arrives."""
         return self.arm(Fault(FaultKind.ANSWER_LOST, operation, nth, times, symbol))
 

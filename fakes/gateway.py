@@ -18,7 +18,7 @@ A handler calls its siblings through `tx.call("get_balance", customer_id=...)`, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -110,6 +110,7 @@ class Tx:
         self._store, self._clock, self._counters = store, clock, counters
         self._call, self._offered, self._attempt, self._external = call, offered, attempt, external
         self._open: list[_Open] = []
+        self._latest: dict[tuple[str, str], Any] = {}
         self._checked: dict[tuple[type[Entity], str], Any] = {}
         self.principal = principal
         self.effects: list[Effect] = []
@@ -130,7 +131,7 @@ class Tx:
     def get(self, entity: type[E], key: str, /) -> E:
         """The row with this id. Raises NotFound where there is none that the principal may see."""
         known = self._checked.pop((entity, key), None)
-        if known is not None:
+        if isinstance(known, entity):
             return known
         table = self._table(entity)
         rows = self._store.run(table.get_sql, (key,))
@@ -153,7 +154,14 @@ class Tx:
         return found[0] if found else None
 
     def select(
-        self, entity: type[E], /, *, after: str | None = None, limit: int | None = None, newest_first: bool = False, **wanted: Any
+        self,
+        entity: type[E],
+        /,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+        **wanted: Any,
     ) -> list[E]:
         """The rows that fit every named column, oldest first: a value, None, or Contains, OneOf, AtLeast, AtMost.
 
@@ -166,12 +174,18 @@ class Tx:
             clauses.append(f'rowid {compare} (SELECT rowid FROM "{table.name}" WHERE "id" = ?)')
             values.append(after)
         sql = table.select_sql + (f" WHERE {' AND '.join(clauses)}" if clauses else "")
-        sql += f" ORDER BY rowid {'DESC' if newest_first else 'ASC'}" + (f" LIMIT {int(limit)}" if limit is not None else "")
+        sql += f" ORDER BY rowid {'DESC' if newest_first else 'ASC'}" + (
+            f" LIMIT {int(limit)}" if limit is not None else ""
+        )
         return [table.record(row) for row in self._store.run(sql, values)]
 
     def sees(self, table: Table, record: Any) -> bool:
         """Whether the principal may see a row: its tenant and, for a customer, only what is theirs."""
-        if table.has_tenant and record.tenant not in self.principal.tenants and "*" not in self.principal.tenants:
+        if (
+            table.has_tenant
+            and record.tenant not in self.principal.tenants
+            and "*" not in self.principal.tenants
+        ):
             return False
         own = self.principal.customer
         return own is None or table.owner is None or getattr(record, table.owner) == own
@@ -192,7 +206,9 @@ class Tx:
         table = self._table(entity)
         unknown = set(values) - set(table.by_name)
         if unknown:
-            raise BadWrite(f"{table.name} has no column {', '.join(sorted(unknown))}; it has {', '.join(table.columns)}")
+            raise BadWrite(
+                f"{table.name} has no column {', '.join(sorted(unknown))}; it has {', '.join(table.columns)}"
+            )
         row = {**values, "id": values.get("id") or self._mint(table)}
         for field in table.fields:
             if field.name not in row:
@@ -202,7 +218,11 @@ class Tx:
         stored = self._stored(table, row)
         self._store.run(table.insert_sql, [stored[name] for name in table.columns])
         self._claim(table, row["id"], stored, effect, {table.kind or table.name: row["id"]})
-        record: E = table.record(tuple(stored[name] for name in table.columns))
+        return self._kept(entity, table, table.record(tuple(stored[name] for name in table.columns)))
+
+    def _kept(self, entity: type[E], table: Table, record: E) -> E:
+        """The record, remembered as the row's present one: an older record of it is then no base for an update."""
+        self._latest[table.name, record.__dict__["id"]] = record
         return record
 
     def update(self, row: E, /, *, effect: str | None = None, **values: Any) -> E:
@@ -210,18 +230,29 @@ class Tx:
         table = self._table(type(row))
         unknown = set(values) - set(table.by_name)
         if unknown or "id" in values:
-            raise BadWrite(f"{table.name}: cannot set {', '.join(sorted(unknown or {'id'}))}; it has {', '.join(table.columns)}")
-        changed = {name: value for name, value in values.items() if getattr(row, name) != value}
+            raise BadWrite(
+                f"{table.name}: cannot set {', '.join(sorted(unknown or {'id'}))}; it has {', '.join(table.columns)}"
+            )
         key: str = getattr(row, "id")  # noqa: B009  every table has one, Entity itself does not
+        base = self._latest.get((table.name, key), row)
+        given = self._stored(table, values)
+        stored = {
+            name: cell
+            for name, cell in given.items()
+            if table.by_name[name].store(getattr(base, name)) != cell
+        }
+        changed = {name: values[name] for name in stored}
         if table.has_version and changed:
-            changed["version"] = getattr(row, "version") + 1  # noqa: B009  checked by has_version
-        stored = self._stored(table, changed)
+            changed["version"] = stored["version"] = getattr(base, "version") + 1  # noqa: B009  checked by has_version
         if stored:
             self._store.run(_update_sql(table, list(stored)), [*stored.values(), key])
         self._claim(table, key, stored, effect, {table.kind or table.name: key})
-        now = {**row.__dict__, **changed}
-        record: E = table.record(tuple(table.by_name[name].store(now[name]) for name in table.columns))
-        return record
+        now = {**base.__dict__, **changed}
+        return self._kept(
+            type(row),
+            table,
+            table.record(tuple(table.by_name[name].store(now[name]) for name in table.columns)),
+        )
 
     def delete(self, row: Entity, /, *, effect: str | None = None) -> None:
         """Remove a row."""
@@ -231,7 +262,7 @@ class Tx:
         self._claim(table, key, None, effect, {table.kind or table.name: key})
 
     @contextmanager
-    def effect(self, name: str, /, *, external: bool = False, **facts: Any) -> Iterator[None]:
+    def effect(self, name: str, /, *, external: bool = False, **facts: Any) -> Generator[None]:
         """Declare what the writes inside it mean. `external` marks what leaves the world."""
         opened = _Open(name, facts, external=self._is_external(name, external=external))
         self._open.append(opened)
@@ -243,11 +274,18 @@ class Tx:
 
     def _is_external(self, name: str, *, external: bool) -> bool:
         if external and name not in self._external:
-            raise BadWrite(f"{name} leaves the world, but the operation does not declare external=({name!r},)")
+            raise BadWrite(
+                f"{name} leaves the world, but the operation does not declare external=({name!r},)"
+            )
         return external
 
     def _claim(
-        self, table: Table, key: str, cells: Mapping[str, Scalar] | None, effect: str | None, facts: Mapping[str, Any]
+        self,
+        table: Table,
+        key: str,
+        cells: Mapping[str, Scalar] | None,
+        effect: str | None,
+        facts: Mapping[str, Any],
     ) -> None:
         if effect is not None:
             opened = _Open(effect, facts, external=False)
@@ -309,11 +347,11 @@ def _conditions(table: Table, wanted: Sequence[tuple[str, Any]]) -> tuple[list[s
             case None:
                 clauses.append(f'"{name}" IS NULL')
             case Contains(text):
-                clauses.append(f'instr(lower("{name}"), ?) > 0')
-                values.append(text.lower())
+                clauses.append(f'instr({_folding(text)}("{name}"), ?) > 0')
+                values.append(text.casefold())
             case Same(text):
-                clauses.append(f'lower("{name}") = ?')
-                values.append(text.lower())
+                clauses.append(f'{_folding(text)}("{name}") = ?')
+                values.append(text.casefold())
             case OneOf(members):
                 clauses.append(f'"{name}" IN ({", ".join("?" for _ in members)})')
                 values.extend(field.store(member) for member in members)
@@ -327,3 +365,8 @@ def _conditions(table: Table, wanted: Sequence[tuple[str, Any]]) -> tuple[list[s
                 clauses.append(f'"{name}" = ?')
                 values.append(field.store(value))
     return clauses, values
+
+
+def _folding(text: str) -> str:
+    """SQLite's own `lower` knows ASCII only; `fold` is Python's, and slower."""
+    return "lower" if text.isascii() else "fold"

@@ -35,14 +35,24 @@ class Services:
             for operation in operations_of(service):
                 if operation.name in self.operations:
                     other = self.operations[operation.name].service
-                    raise BadOperation(f"{operation.name} is declared by {other} and by {service.name}; names are unique in a world")
+                    raise BadOperation(
+                        f"{operation.name} is declared by {other} and by {service.name}; names are unique in a world"
+                    )
                 self.operations[operation.name] = operation
             tables.extend(tables_of(service))
         names = [table.name for table in tables]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise BadOperation(f"table {twice[0]} belongs to two services; set `entities` on each service to share a module")
+            raise BadOperation(
+                f"table {twice[0]} belongs to two services; set `entities` on each service to share a module"
+            )
         for operation in self.operations.values():
+            named = operation.declared.versioned
+            kinds = operation.id_kinds.get(named, ()) if named else ()
+            if any(not table.has_version for table in tables if table.kind in kinds):
+                raise BadOperation(
+                    f"{operation.name}: versioned={named!r}, but its table has no column `version`"
+                )
             undo = operation.declared.undone_by
             if undo is not None and undo not in self.operations:
                 raise BadOperation(f"{operation.name}: undone_by={undo!r} is no operation of this world")
@@ -133,7 +143,9 @@ def system_tx(store: Store, clock: Clock, counters: dict[str, int], services: Se
         counters=counters,
         call=call,
         offered=services.operations.__contains__,
-        external=tuple({name for operation in services.operations.values() for name in operation.declared.external}),
+        external=tuple(
+            {name for operation in services.operations.values() for name in operation.declared.external}
+        ),
     )
 
 
@@ -141,7 +153,9 @@ def sibling(services: Services, tx: Tx, name: str, arguments: Mapping[str, Any])
     """What another operation's handler returns in this transaction."""
     operation = services.operations.get(name)
     if operation is None:
-        raise BadOperation(f"tx.call({name!r}): no such operation in this world; ask tx.offers({name!r}) first")
+        raise BadOperation(
+            f"tx.call({name!r}): no such operation in this world; ask tx.offers({name!r}) first"
+        )
     return operation.handler(tx, **operation.check(arguments))
 
 

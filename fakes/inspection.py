@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from sqlalchemy import create_engine
@@ -14,7 +14,7 @@ from sandtrail.fakes.store import Image
 
 
 @contextmanager
-def session(image: Image) -> Iterator[Session]:
+def session(image: Image) -> Generator[Session]:
     """A session over a copy of an image, gone with the block."""
     db = sqlite3.connect(":memory:", check_same_thread=False)
     db.deserialize(image.data)

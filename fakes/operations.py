@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Optional, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -32,6 +31,7 @@ from sandtrail.fakes.entities import INT64, BadEntity, Entity, Id, Money, Ref, T
 from sandtrail.fakes.gateway import Tx
 from sandtrail.fakes.problems import Flaw, Invalid
 from sandtrail.ledgers.specs import OperationFact, Risk, Slot, ToolSpec
+from sandtrail.ledgers.trees import as_list, as_object
 from sandtrail.ledgers.words import Access
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,7 +64,7 @@ def operation(
     *,
     access: Literal["read", "write"],
     scope: str | None = None,
-    undone_by: str | None | type[_Unsaid] = _Unsaid,
+    undone_by: str | type[_Unsaid] | None = _Unsaid,
     external: tuple[str, ...] = (),
     idempotent: bool = False,
     versioned: str | None = None,
@@ -78,7 +78,9 @@ def operation(
     Raises BadOperation where a write does not say what undoes it, or a read claims to need undoing.
     """
     if access == "write" and undone_by is _Unsaid:
-        raise BadOperation(f"{route}: a write says what undoes it: undone_by='...' or, where nothing does, undone_by=None")
+        raise BadOperation(
+            f"{route}: a write says what undoes it: undone_by='...' or, where nothing does, undone_by=None"
+        )
     if access == "read" and (undone_by is not _Unsaid or external or idempotent or versioned):
         raise BadOperation(f"{route}: a read has nothing to undo, to key or to send; make it access='write'")
     if not re.fullmatch(r"(GET|POST|PUT|PATCH|DELETE) (/[a-z0-9_{}./-]*)", route):
@@ -133,20 +135,30 @@ class Operation:
         self.verb, self.path = declared.route.split(" ", 1)
         self.handler = method
         self.description = _described(method, declared)
-        hints = _hints(service, method)
+        hints = _hints(method)
         signature = list(inspect.signature(method).parameters.values())[1:]
         in_path = set(re.findall(r"\{(\w+)\}", self.path))
         absent = in_path - {parameter.name for parameter in signature}
         if absent:
-            raise BadOperation(f"{self.name}: the path names {', '.join(sorted(absent))}, the method has no such parameter")
+            raise BadOperation(
+                f"{self.name}: the path names {', '.join(sorted(absent))}, the method has no such parameter"
+            )
+        bare = [parameter.name for parameter in signature if parameter.name not in hints]
+        if bare:
+            raise BadOperation(f"{self.name}: {', '.join(bare)} has no type; annotate every parameter")
         if "return" not in hints:
             raise BadOperation(f"{self.name}: say what it returns; the edge translates ids by that type")
         place: Literal["query", "body"] = "query" if self.verb in {"GET", "DELETE"} else "body"
         self.parameters = tuple(
-            Parameter(p.name, "path" if p.name in in_path else place, _slot(hints[p.name]), p.default is p.empty) for p in signature
+            Parameter(
+                p.name, "path" if p.name in in_path else place, _slot(hints[p.name]), p.default is p.empty
+            )
+            for p in signature
         )
         self.model = _request_model(self.name, signature, hints)
-        self._inward: dict[str, Translate] = {p.name: t for p in signature if (t := translator(hints[p.name])) is not None}
+        self._inward: dict[str, Translate] = {
+            p.name: t for p in signature if (t := translator(hints[p.name])) is not None
+        }
         self.encode: Encode = encoder(hints["return"], f"{self.name} returns")
         self.id_kinds = {p.name: kinds for p in signature if (kinds := kinds_in(hints[p.name]))}
         if declared.versioned is not None and declared.versioned not in self.id_kinds:
@@ -155,7 +167,9 @@ class Operation:
     @cached_property
     def fact(self) -> OperationFact:
         """What judges must know of it."""
-        return OperationFact(self.name, self.service, self.access, self.declared.undone_by, self.declared.external)
+        return OperationFact(
+            self.name, self.service, self.access, self.declared.undone_by, self.declared.external
+        )
 
     @cached_property
     def tool(self) -> ToolSpec:
@@ -163,22 +177,32 @@ class Operation:
         schema = plain_schema(self.model.model_json_schema())
         extra: dict[str, Any] = {}
         if self.declared.idempotent:
-            text = "A key of your own choice. Send the same key when you repeat this very call after a failure."
-            extra["idempotency_key"] = {"type": "string", "minLength": 1, "maxLength": 128, "description": text}
+            text = (
+                "A key of your own choice. Send the same key when you repeat this very call after a failure."
+            )
+            extra["idempotency_key"] = {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 128,
+                "description": text,
+            }
         if self.declared.versioned:
             text = "The version you have read; the call is refused if the row has moved on since."
             extra["if_version"] = {"type": "integer", "description": text}
         schema["properties"] = {**schema.get("properties", {}), **extra}
         return ToolSpec(self.name, self.description, schema)
 
-    def decode(self, arguments: Mapping[str, Any], edge: Edge) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    def decode(
+        self, arguments: Mapping[str, Any], edge: Edge
+    ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         """The handler's arguments with symbols for ids, and the (kind, raw) of ids this edge never issued so.
 
         Raises Invalid with a JSON pointer for each flaw.
         """
         strange: list[tuple[str, str]] = []
         values = {
-            name: self._inward[name](value, edge, strange) if name in self._inward else value for name, value in arguments.items()
+            name: self._inward[name](value, edge, strange) if name in self._inward else value
+            for name, value in arguments.items()
         }
         try:
             model = self.model.model_validate(values)
@@ -191,7 +215,9 @@ class Operation:
         try:
             model = self.model.model_validate(dict(arguments))
         except ValidationError as error:
-            raise BadOperation(f"{self.name} was called by a sibling with arguments that do not fit: {error}") from None
+            raise BadOperation(
+                f"{self.name} was called by a sibling with arguments that do not fit: {error}"
+            ) from None
         return {name: getattr(model, name) for name in type(model).model_fields}
 
 
@@ -200,7 +226,11 @@ def operations_of(service: Service) -> tuple[Operation, ...]:
     if not service.name:
         raise BadOperation(f"{type(service).__name__} has no name; set name = '...'")
     names = dict.fromkeys(name for base in reversed(type(service).__mro__) for name in vars(base))
-    methods = [getattr(service, name) for name in names if hasattr(getattr(type(service), name, None), "__operation__")]
+    methods = [
+        getattr(service, name)
+        for name in names
+        if hasattr(getattr(type(service), name, None), "__operation__")
+    ]
     return tuple(Operation(service, method, method.__operation__) for method in methods)
 
 
@@ -209,11 +239,17 @@ def tables_of(service: Service) -> tuple[Table, ...]:
     entities = service.entities
     if entities is None:
         module = type(service).__module__
-        found = [entity for entity in _subclasses(Entity) if entity.__module__ == module and "__table__" in vars(entity)]
+        found = [
+            entity
+            for entity in _subclasses(Entity)
+            if entity.__module__ == module and "__table__" in vars(entity)
+        ]
         entities = tuple({entity.__name__: entity for entity in found}.values())
     for entity in entities:
         if "__table__" not in vars(entity):
-            raise BadEntity(f"{entity.__name__} is no table; write class {entity.__name__}(Entity, table=True)")
+            raise BadEntity(
+                f"{entity.__name__} is no table; write class {entity.__name__}(Entity, table=True)"
+            )
     return tuple(Table(entity, service.name) for entity in entities)
 
 
@@ -229,11 +265,10 @@ def _described(method: Callable[..., Any], declared: Declaration) -> str:
     return f"Deprecated: {declared.deprecated} {said}" if declared.deprecated else said
 
 
-def _hints(service: Service, method: Callable[..., Any]) -> dict[str, Any]:
+def _hints(method: Callable[..., Any]) -> dict[str, Any]:
     """The annotations of a handler, also where its module postpones them or the service stands in a function."""
     function = inspect.unwrap(getattr(method, "__func__", method))
-    scope = {**vars(sys.modules[type(service).__module__]), **{table.__name__: table for table in _subclasses(Entity)}}
-    scope = {**scope, **vars(sys.modules[function.__module__])}
+    scope = {**{table.__name__: table for table in _subclasses(Entity)}, **function.__globals__}
     try:
         return get_type_hints(function, scope, {"Tx": Tx, "Id": Id, "Ref": Ref}, include_extras=True)
     except NameError as error:
@@ -254,14 +289,20 @@ def _marks(annotation: Any) -> tuple[Any, ...]:
     if get_origin(annotation) is Annotated:
         inner, *marks = get_args(annotation)
         return (*_marks(inner), *marks)
-    return tuple(mark for member in get_args(annotation) if member is not type(None) for mark in _marks(member))
+    return tuple(
+        mark for member in get_args(annotation) if member is not type(None) for mark in _marks(member)
+    )
 
 
 _Int64 = Annotated[int, FieldInfo(ge=-INT64, le=INT64)]
 
 
-def _request_model(name: str, signature: list[inspect.Parameter], hints: Mapping[str, Any]) -> type[BaseModel]:
-    fields: dict[str, Any] = {p.name: (_bounded(hints[p.name]), ... if p.default is p.empty else p.default) for p in signature}
+def _request_model(
+    name: str, signature: list[inspect.Parameter], hints: Mapping[str, Any]
+) -> type[BaseModel]:
+    fields: dict[str, Any] = {
+        p.name: (_bounded(hints[p.name]), ... if p.default is p.empty else p.default) for p in signature
+    }
     made: type[BaseModel] = create_model(name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
     return made
 
@@ -274,7 +315,7 @@ def _bounded(annotation: Any) -> Any:
         inner, *marks = get_args(annotation)
         return Annotated[(_bounded(inner), *marks)]
     if annotation == int | None:
-        return _Int64 | None
+        return Optional[_Int64]  # noqa: UP045  an Annotated alias has no `|` for the checkers
     return annotation
 
 
@@ -283,13 +324,20 @@ def plain_schema(schema: Any) -> dict[str, Any]:
     definitions: dict[str, Any] = schema.get("$defs", {})
 
     def simplify(node: Any) -> Any:
-        if isinstance(node, list):
-            return [simplify(item) for item in node]  # pyright: ignore[reportUnknownVariableType]
-        if not isinstance(node, dict):
+        if (items := as_list(node)) is not None:
+            return [simplify(item) for item in items]
+        fields = as_object(node)
+        if fields is None:
             return node
-        return simplify(definitions[node["$ref"].rsplit("/", 1)[1]]) if "$ref" in node else _simple_object(node, simplify)  # pyright: ignore
+        target = fields.get("$ref")
+        return simplify(definitions[target.rsplit("/", 1)[1]]) if target else _simple_object(fields, simplify)
 
-    plain: dict[str, Any] = simplify(schema)
+    try:
+        plain: dict[str, Any] = simplify(schema)
+    except RecursionError:
+        raise BadOperation(
+            f"{schema.get('title')}: an argument model refers to itself; models cannot read that"
+        ) from None
     return plain
 
 
@@ -299,7 +347,10 @@ def _simple_object(node: dict[str, Any], simplify: Callable[[Any], Any]) -> dict
         noise = key in {"title", "$defs"} or (key == "default" and value is None)
         if noise or (key == "maximum" and value == INT64) or (key == "minimum" and value == -INT64):
             continue
-        kept[key] = {name: simplify(item) for name, item in value.items()} if key == "properties" else simplify(value)
+        properties = as_object(value) if key == "properties" else None
+        kept[key] = (
+            simplify(value) if properties is None else {n: simplify(item) for n, item in properties.items()}
+        )
     choices = [choice for choice in kept.pop("anyOf", []) if choice != {"type": "null"}]
     if len(choices) == 1:
         return {**choices[0], **kept}
@@ -309,8 +360,13 @@ def _simple_object(node: dict[str, Any], simplify: Callable[[Any], Any]) -> dict
 def _invalid(error: ValidationError, operation: Operation) -> Invalid:
     """The problem document for arguments that do not fit, a flaw for each place."""
     flaws = tuple(_flaw(dict(one), operation) for one in error.errors(include_input=False, include_url=False))
-    known = ", ".join(f"{p.name}{'' if p.required else ' (optional)'}" for p in operation.parameters) or "no arguments"
-    return Invalid("schema", "; ".join(f"{flaw.pointer}: {flaw.detail}" for flaw in flaws), allowed=known, flaws=flaws)
+    known = (
+        ", ".join(f"{p.name}{'' if p.required else ' (optional)'}" for p in operation.parameters)
+        or "no arguments"
+    )
+    return Invalid(
+        "schema", "; ".join(f"{flaw.pointer}: {flaw.detail}" for flaw in flaws), allowed=known, flaws=flaws
+    )
 
 
 def _flaw(error: Mapping[str, Any], operation: Operation) -> Flaw:

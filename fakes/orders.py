@@ -198,7 +198,12 @@ class OrderBook(Service):
     def search_orders(
         self,
         tx: Tx,
-        number: Annotated[str, Field(min_length=1, max_length=40, description="the number printed on the order, for example 4412")],
+        number: Annotated[
+            str,
+            Field(
+                min_length=1, max_length=40, description="the number printed on the order, for example 4412"
+            ),
+        ],
     ) -> Orders:
         """Find an order by its order number, as customers quote it. Returns matching orders with their ids. Not for
         payments (use list_payments with the order's id)."""
@@ -215,7 +220,7 @@ class OrderBook(Service):
     ) -> Orders:
         """List a customer's orders, oldest first, optionally of one status. Returns orders."""
         wanted = {"customer_id": customer_id} | ({} if status is None else {"status": status})
-        found = page(tx, Order, "order", cursor=cursor, limit=limit, **wanted)
+        found = page(tx, Order, "order", cursor=cursor, limit=limit, wanted=wanted)
         return Orders(orders=found.rows, next_cursor=found.next_cursor)
 
     @operation("GET /v1/orders/{order_id}", access="read", scope="orders:read")
@@ -232,7 +237,10 @@ class OrderBook(Service):
                 carrier=parcel.carrier,
                 tracking=parcel.tracking,
                 delivered_at=parcel.delivered_at,
-                events=[TrackingEvent(what=e.what, at=e.created_at) for e in tx.select(ShipmentEvent, shipment_id=parcel.id)],
+                events=[
+                    TrackingEvent(what=e.what, at=e.created_at)
+                    for e in tx.select(ShipmentEvent, shipment_id=parcel.id)
+                ],
             )
             for parcel in tx.select(Shipment, order_id=order_id)
         ]
@@ -240,10 +248,14 @@ class OrderBook(Service):
 
     @operation("GET /v1/products", access="read", scope="orders:read")
     def search_products(
-        self, tx: Tx, name: Annotated[str, Field(min_length=1, max_length=80)], cursor: Cursor | None = None, limit: Limit = 20
+        self,
+        tx: Tx,
+        name: Annotated[str, Field(min_length=1, max_length=80)],
+        cursor: Cursor | None = None,
+        limit: Limit = 20,
     ) -> Products:
         """Find products by name. Returns products with present price and stock; prices of the past are not kept."""
-        found = page(tx, Product, "product", cursor=cursor, limit=limit, name=Contains(name))
+        found = page(tx, Product, "product", cursor=cursor, limit=limit, wanted={"name": Contains(name)})
         return Products(products=found.rows, next_cursor=found.next_cursor)
 
     # -- writes ----------------------------------------------------------------------------------------
@@ -271,10 +283,18 @@ class OrderBook(Service):
         products = {key: tx.get(Product, key) for key in wanted}
         currencies = {product.currency for product in products.values()}
         if len(currencies) > 1:
-            raise Rejected("order.currencies", "The products have different currencies.", allowed="one currency per order")
+            raise Rejected(
+                "order.currencies",
+                "The products have different currencies.",
+                allowed="one currency per order",
+            )
         for key, quantity in wanted.items():
             if products[key].stock < quantity:
-                raise Rejected("order.stock", f"There are {products[key].stock} of {key} left.", allowed="a smaller quantity")
+                raise Rejected(
+                    "order.stock",
+                    f"There are {products[key].stock} of {key} left.",
+                    allowed="a smaller quantity",
+                )
         total = sum(products[key].price * quantity for key, quantity in wanted.items())
         with tx.effect("order.placed", customer=customer_id, amount=total, currency=currencies.pop()):
             order = self._placed(tx, customer_id, products, wanted, total, address)
@@ -282,7 +302,13 @@ class OrderBook(Service):
         return _order_view(tx, order)
 
     def _placed(
-        self, tx: Tx, customer_id: str, products: dict[str, Product], wanted: dict[str, int], total: int, address: str
+        self,
+        tx: Tx,
+        customer_id: str,
+        products: dict[str, Product],
+        wanted: dict[str, int],
+        total: int,
+        address: str,
     ) -> Order:
         first = next(iter(products.values()))
         order = tx.insert(
@@ -311,12 +337,21 @@ class OrderBook(Service):
         versioned="order_id",
         idempotent=True,
     )
-    def cancel_order(self, tx: Tx, order_id: OrderId, reason: Annotated[str, Field(min_length=1, max_length=300)] | None = None) -> OrderView:
+    def cancel_order(
+        self,
+        tx: Tx,
+        order_id: OrderId,
+        reason: Annotated[str, Field(min_length=1, max_length=300)] | None = None,
+    ) -> OrderView:
         """Cancel an order that is not packed yet and mail the customer. Writes; cannot be undone. Refunds nothing (use
         refund_payment for money back). Not for sending goods back (use create_return). Returns the order."""
         order = tx.get(Order, order_id)
         if order.status != "placed":
-            raise Rejected("order.not_cancellable", f"{order_id} is {order.status}.", allowed="an order that is not packed yet")
+            raise Rejected(
+                "order.not_cancellable",
+                f"{order_id} is {order.status}.",
+                allowed="an order that is not packed yet",
+            )
         with tx.effect("order.cancelled", order=order_id, reason=reason):
             cancelled = tx.update(order, status="cancelled")
             for line in tx.select(OrderLine, order_id=order_id):
@@ -332,34 +367,56 @@ class OrderBook(Service):
         undone_by="change_order_address",
         versioned="order_id",
     )
-    def change_order_address(self, tx: Tx, order_id: OrderId, address: Annotated[str, Field(min_length=5, max_length=300)]) -> OrderView:
+    def change_order_address(
+        self, tx: Tx, order_id: OrderId, address: Annotated[str, Field(min_length=5, max_length=300)]
+    ) -> OrderView:
         """Change where one order goes, until it is shipped. Writes. The customer's own address stays as it is (use
         set_address for that). Returns the order."""
         order = tx.get(Order, order_id)
         if order.status not in {"placed", "packed"}:
-            raise Rejected("order.shipped", f"{order_id} is {order.status}.", allowed="an order that is not shipped yet")
+            raise Rejected(
+                "order.shipped", f"{order_id} is {order.status}.", allowed="an order that is not shipped yet"
+            )
         if order.address == address:
             raise Rejected("order.unchanged", "The order already goes there.", allowed="another address")
         with tx.effect("order.address_changed", order=order_id, address=address):
             return _order_view(tx, tx.update(order, address=address))
 
-    @operation("POST /v1/orders/{order_id}/returns", access="write", scope="orders:write", undone_by="cancel_return", idempotent=True)
-    def create_return(self, tx: Tx, order_id: OrderId, reason: Annotated[str, Field(min_length=1, max_length=300)]) -> Return:
+    @operation(
+        "POST /v1/orders/{order_id}/returns",
+        access="write",
+        scope="orders:write",
+        undone_by="cancel_return",
+        idempotent=True,
+    )
+    def create_return(
+        self, tx: Tx, order_id: OrderId, reason: Annotated[str, Field(min_length=1, max_length=300)]
+    ) -> Return:
         """Register that a delivered order comes back, within 30 days after delivery. Writes. Refunds nothing yet.
         Returns the return."""
         order = tx.get(Order, order_id)
-        delivered = [parcel.delivered_at for parcel in tx.select(Shipment, order_id=order_id) if parcel.delivered_at]
+        delivered = [
+            parcel.delivered_at for parcel in tx.select(Shipment, order_id=order_id) if parcel.delivered_at
+        ]
         if order.status != "delivered" or not delivered:
-            raise Rejected("return.not_delivered", f"{order_id} is {order.status}.", allowed="a delivered order")
+            raise Rejected(
+                "return.not_delivered", f"{order_id} is {order.status}.", allowed="a delivered order"
+            )
         if tx.now - max(delivered) > RETURN_WINDOW:
-            raise Rejected("return.window", f"{order_id} was delivered more than {RETURN_WINDOW.days} days ago.", allowed="nothing")
+            raise Rejected(
+                "return.window",
+                f"{order_id} was delivered more than {RETURN_WINDOW.days} days ago.",
+                allowed="nothing",
+            )
         if tx.find(Return, order_id=order_id, status="open") is not None:
             raise Rejected("return.open", f"{order_id} has an open return.", allowed="one return at a time")
         with tx.effect("return.created", order=order_id):
             owner = {"tenant": order.tenant, "customer_id": order.customer_id, "order_id": order_id}
             return tx.insert(Return, reason=reason, created_at=tx.now, **owner)
 
-    @operation("POST /v1/returns/{return_id}/cancel", access="write", scope="orders:write", undone_by="create_return")
+    @operation(
+        "POST /v1/returns/{return_id}/cancel", access="write", scope="orders:write", undone_by="create_return"
+    )
     def cancel_return(self, tx: Tx, return_id: ReturnId) -> Return:
         """Cancel a return that is open. Writes. Returns the return."""
         found = tx.get(Return, return_id)
@@ -371,18 +428,39 @@ class OrderBook(Service):
 
     def populate(self, tx: Tx, count: int) -> None:
         """An order with one line for each unnamed customer."""
-        lamp = tx.insert(Product, id=crowd("product", 0), name="Desk lamp", sku="LAMP-1", price=1000, stock=count)
+        lamp = tx.insert(
+            Product, id=crowd("product", 0), name="Desk lamp", sku="LAMP-1", price=1000, stock=count
+        )
         for number in range(count):
             key = crowd("order", number)
             customer = crowd("customer", number)
-            tx.insert(Order, id=key, customer_id=customer, number=str(100000 + number), total=1000 + number, created_at=tx.now)
-            tx.insert(OrderLine, id=crowd("order_line", number), order_id=key, product_id=lamp.id, unit_price=1000 + number)
+            tx.insert(
+                Order,
+                id=key,
+                customer_id=customer,
+                number=str(100000 + number),
+                total=1000 + number,
+                created_at=tx.now,
+            )
+            tx.insert(
+                OrderLine,
+                id=crowd("order_line", number),
+                order_id=key,
+                product_id=lamp.id,
+                unit_price=1000 + number,
+            )
 
 
 def _mail(tx: Tx, order: Order, subject: str) -> None:
     """Send the customer a mail: an effect of its own, since it cannot be taken back."""
     with tx.effect("mail.sent", external=True, customer=order.customer_id, subject=subject):
-        tx.insert(Message, tenant=order.tenant, customer_id=order.customer_id, subject=f"{subject} {order.number}", created_at=tx.now)
+        tx.insert(
+            Message,
+            tenant=order.tenant,
+            customer_id=order.customer_id,
+            subject=f"{subject} {order.number}",
+            created_at=tx.now,
+        )
 
 
 def _order_view(tx: Tx, order: Order) -> OrderView:

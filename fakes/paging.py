@@ -6,6 +6,7 @@ other, so it differs in every run and fits no other world.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import Field
@@ -28,13 +29,28 @@ class PageOf(NamedTuple):
     next_cursor: str | None
 
 
-def page(tx: Tx, entity: type[E], kind: str, /, *, cursor: str | None, limit: int, newest_first: bool = False, **wanted: Any) -> PageOf:
+def page(
+    tx: Tx,
+    entity: type[E],
+    kind: str,
+    /,
+    *,
+    cursor: str | None,
+    limit: int,
+    wanted: Mapping[str, Any],
+    newest_first: bool = False,
+) -> PageOf:
     """One page of a query. Raises Rejected for a cursor of another list."""
     after = None
     if cursor is not None:
         of_kind, _, name = cursor.removeprefix("$cursor.").partition("-")
         if of_kind != kind:
-            raise Rejected("cursor", f"This cursor belongs to another list than {kind}s.", allowed="next_cursor of this list", status=422)
+            raise Rejected(
+                "cursor",
+                f"This cursor belongs to another list than {kind}s.",
+                allowed="next_cursor of this list",
+                status=422,
+            )
         after = f"${kind}.{name}"
     rows: list[Any] = tx.select(entity, after=after, limit=limit + 1, newest_first=newest_first, **wanted)
     if len(rows) <= limit:

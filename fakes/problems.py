@@ -80,7 +80,9 @@ class NotFound(Problem):
 
     def __init__(self, kind: str, named: str, *, denied: bool = False) -> None:
         said = kind.replace("_", " ")
-        super().__init__("not_found", f"There is no {said} {named}.", allowed=f"{said} ids that a call has returned")
+        super().__init__(
+            "not_found", f"There is no {said} {named}.", allowed=f"{said} ids that a call has returned"
+        )
         self.outcome = Outcome.DENIED if denied else Outcome.REJECTED
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,13 +21,18 @@ from sandtrail.ledgers.specs import TableFact
 
 _CHANGE = "CREATE TABLE _change (n INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, old TEXT, new TEXT) STRICT"
 _PRAGMAS = {"recursive_triggers": 1, "foreign_keys": 1}
-_FUNCTIONS = frozenset({"json_array", "instr", "lower", "count", "sum", "max", "min", "coalesce", "total_changes"})
+_FUNCTIONS = frozenset(
+    {"json_array", "instr", "lower", "fold", "count", "sum", "max", "min", "coalesce", "total_changes"}
+)
 _VERBS = {sqlite3.SQLITE_INSERT: "INSERT", sqlite3.SQLITE_UPDATE: "UPDATE", sqlite3.SQLITE_DELETE: "DELETE"}
 _ACTIONS = {
     getattr(sqlite3, name): name.removeprefix("SQLITE_").replace("_", " ")
     for name in dir(sqlite3)
-    if name.startswith(("SQLITE_CREATE", "SQLITE_DROP", "SQLITE_ALTER", "SQLITE_ATTACH", "SQLITE_DETACH", "SQLITE_PRAGMA"))
-    or name in {"SQLITE_TRANSACTION", "SQLITE_SAVEPOINT", "SQLITE_ANALYZE", "SQLITE_REINDEX", "SQLITE_FUNCTION"}
+    if name.startswith(
+        ("SQLITE_CREATE", "SQLITE_DROP", "SQLITE_ALTER", "SQLITE_ATTACH", "SQLITE_DETACH", "SQLITE_PRAGMA")
+    )
+    or name
+    in {"SQLITE_TRANSACTION", "SQLITE_SAVEPOINT", "SQLITE_ANALYZE", "SQLITE_REINDEX", "SQLITE_FUNCTION"}
 }
 
 
@@ -92,10 +97,13 @@ class Misfit:
 class Store:
     """One world's database. Not thread-safe by itself: the world's lock stands around every use."""
 
-    def __init__(self, image: Image, guards: Guards = Guards()) -> None:  # noqa: B008  a frozen value
+    def __init__(self, image: Image, guards: Guards = Guards()) -> None:
         self.schema, self._guards = image.schema, guards
-        self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, cached_statements=512)
+        self._db = sqlite3.connect(
+            ":memory:", isolation_level=None, check_same_thread=False, cached_statements=512
+        )
         self._db.deserialize(image.data)
+        self._db.create_function("fold", 1, _fold, deterministic=True)
         for name, value in _PRAGMAS.items():
             self._db.execute(f"PRAGMA {name} = {value}")
         self._taken = self._last("SELECT coalesce(max(n), 0) FROM _change")
@@ -128,7 +136,7 @@ class Store:
         return self._db.execute(sql, values).fetchall()
 
     @contextmanager
-    def _privilege(self) -> Iterator[None]:
+    def _privilege(self) -> Generator[None]:
         self._privileged = True
         try:
             yield
@@ -166,7 +174,9 @@ class Store:
         if total == self._total:
             return Taken((), None)
         with self._privilege():
-            rows = self._db.execute("SELECT n, tbl, old, new FROM _change WHERE n > ? ORDER BY n", (self._taken,)).fetchall()
+            rows = self._db.execute(
+                "SELECT n, tbl, old, new FROM _change WHERE n > ? ORDER BY n", (self._taken,)
+            ).fetchall()
         changes = tuple(self._change(*row) for row in rows)
         counted, self._total = total - self._total, total
         if rows:
@@ -201,7 +211,9 @@ class Store:
 
     def _missing(self) -> str:
         with self._privilege():
-            rows = self._db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name").fetchall()
+            rows = self._db.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
+            ).fetchall()
         there = {name for (name,) in rows}
         wanted = {f"{table.name}_{verb.lower()}" for table in self.schema.tables for verb in _VERBS.values()}
         gone, new = sorted(wanted - there), sorted(there - wanted)
@@ -219,20 +231,28 @@ class Store:
         before: tuple[Scalar, ...] | None = None if old is None else tuple(json.loads(old))
         after: tuple[Scalar, ...] | None = None if new is None else tuple(json.loads(new))
         row = before or after or ()
-        return Change(n, fact.name, str(row[fact.columns.index(fact.key)]), fact.columns, before, after, fact.business)
+        return Change(
+            n, fact.name, str(row[fact.columns.index(fact.key)]), fact.columns, before, after, fact.business
+        )
 
-    def _authorize(self, action: int, first: str | None, second: str | None, _: str | None, trigger: str | None) -> int:
+    def _authorize(
+        self, action: int, first: str | None, second: str | None, _: str | None, trigger: str | None
+    ) -> int:
         """SQLite's authorizer: an allow-list, asked when a statement is prepared."""
         if self._privileged or action in {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE}:
             return sqlite3.SQLITE_OK
         if action in {sqlite3.SQLITE_READ, *_VERBS}:
             if first in self.schema.by_name:
                 return sqlite3.SQLITE_OK
-            if first == "_change" and trigger and (action == sqlite3.SQLITE_INSERT or action == sqlite3.SQLITE_READ):
+            if first == "_change" and trigger and action in {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_READ}:
                 return sqlite3.SQLITE_OK
         elif action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS:
             return sqlite3.SQLITE_OK
-        what = f"{_VERBS[action]} on {first}" if action in _VERBS else f"{_ACTIONS.get(action, f'action {action}')} {first or ''}"
+        what = (
+            f"{_VERBS[action]} on {first}"
+            if action in _VERBS
+            else f"{_ACTIONS.get(action, f'action {action}')} {first or ''}"
+        )
         said = f"a statement was refused: {what.strip()}{f' {second}' if second and action not in _VERBS else ''}"
         if said not in self.refused:
             self.refused.append(said)
@@ -254,13 +274,19 @@ class Store:
                 except sqlite3.IntegrityError:
                     fits = False
                 if not fits:
-                    return Misfit(change.table, change.key, f"change {change.n} does not fit the rows: {change}")
+                    return Misfit(
+                        change.table, change.key, f"change {change.n} does not fit the rows: {change}"
+                    )
             self._db.execute("PRAGMA foreign_keys = 1")
         return None
 
     def rows(self, table: Table) -> list[tuple[Any, ...]]:
         """Every row of a table."""
         return self.run(table.select_sql)
+
+
+def _fold(text: object) -> str | None:
+    return text.casefold() if isinstance(text, str) else None
 
 
 def _redo_statement(change: Change) -> tuple[str, list[Scalar]]:
@@ -305,6 +331,10 @@ def _difference(table: Table, expected: list[tuple[Any, ...]], found: list[tuple
         reason = f"{table.name} {key} is there, and no captured change added it"
     else:
         cells = zip(table.columns, before[key], after[key], strict=True)
-        wrong = [f"{name} is {now}, the captured changes lead to {then}" for name, then, now in cells if then != now]
+        wrong = [
+            f"{name} is {now}, the captured changes lead to {then}"
+            for name, then, now in cells
+            if then != now
+        ]
         reason = f"{table.name} {key}: {', '.join(wrong)}"
     return Misfit(table.name, key, reason)

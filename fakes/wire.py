@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from sandtrail.fakes.calls import Call, Exchange, to_json
+from sandtrail.fakes.calls import Exchange, to_json
 from sandtrail.fakes.operations import Operation
 from sandtrail.fakes.problems import Invalid, Problem, Unknown
+from sandtrail.fakes.state import Call
 from sandtrail.fakes.world import World
 from sandtrail.ledgers.specs import Principal
 from sandtrail.ledgers.words import Delivery, Outcome
@@ -62,7 +63,9 @@ class Routes:
             return None
         return self._walk(self._tree, [unquote(segment) for segment in path[1:].split("/")])
 
-    def _walk(self, node: Mapping[str, Any], segments: Sequence[str]) -> tuple[dict[str, Operation], list[str]] | None:
+    def _walk(
+        self, node: Mapping[str, Any], segments: Sequence[str]
+    ) -> tuple[dict[str, Operation], list[str]] | None:
         if not segments:
             return (node[""], []) if "" in node else None
         first, rest = segments[0], segments[1:]
@@ -80,8 +83,12 @@ class Routes:
 def routes_of(world: World, service: str) -> Routes:
     """The routes of one service of a world. Raises LookupError where there is none of that name."""
     if service not in world.services.names:
-        raise LookupError(f"no service {service!r} in this world; there are {', '.join(world.services.names)}")
-    return Routes(operation for operation in world.services.operations.values() if operation.service == service)
+        raise LookupError(
+            f"no service {service!r} in this world; there are {', '.join(world.services.names)}"
+        )
+    return Routes(
+        operation for operation in world.services.operations.values() if operation.service == service
+    )
 
 
 def serve(world: World, routes: Routes, request: Request, principal: Principal, *, path: str) -> Reply:
@@ -96,7 +103,13 @@ def serve(world: World, routes: Routes, request: Request, principal: Principal, 
     if method == "OPTIONS":
         return Reply(204, {"allow": allow, "content-length": "0"}, b"")
     if method not in by_method:
-        problem = Unknown("method", f"{request.method} is not possible here.", allowed=allow, status=405, headers={"allow": allow})
+        problem = Unknown(
+            "method",
+            f"{request.method} is not possible here.",
+            allowed=allow,
+            status=405,
+            headers={"allow": allow},
+        )
         return _noted(world, request, problem, path)
     operation = by_method[method]
     in_path = dict(zip(re.findall(r"\{(\w+)\}", operation.path), values, strict=True))
@@ -105,13 +118,25 @@ def serve(world: World, routes: Routes, request: Request, principal: Principal, 
 
 
 def _noted(world: World, request: Request, problem: Problem, path: str) -> Reply:
-    world.note(f"{request.method} {request.path}", Outcome.UNKNOWN, detail=problem.detail, status=problem.status, path=path)
+    world.note(
+        f"{request.method} {request.path}",
+        Outcome.UNKNOWN,
+        detail=problem.detail,
+        status=problem.status,
+        path=path,
+    )
     body = to_json(problem.body()).encode()
-    headers = {"content-type": "application/problem+json", "content-length": str(len(body)), **problem.headers}
+    headers = {
+        "content-type": "application/problem+json",
+        "content-length": str(len(body)),
+        **problem.headers,
+    }
     return Reply(problem.status, headers, b"" if request.method == "HEAD" else body)
 
 
-def _call(operation: Operation, request: Request, in_path: dict[str, str], principal: Principal, path: str) -> Call:
+def _call(
+    operation: Operation, request: Request, in_path: dict[str, str], principal: Principal, path: str
+) -> Call:
     """The call that a request makes; what is wrong with the request itself rides along, so that it is on record."""
     refusal: Problem | None = None
     arguments: str | Mapping[str, Any] = ""
@@ -140,7 +165,12 @@ def _arguments(operation: Operation, request: Request) -> str | Mapping[str, Any
         return from_query
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
-        raise Invalid("content_type", f"The content type is {kind or 'not given'}.", allowed="application/json", status=415)
+        raise Invalid(
+            "content_type",
+            f"The content type is {kind or 'not given'}.",
+            allowed="application/json",
+            status=415,
+        )
     if request.headers.get("content-encoding", "identity") != "identity":
         raise Invalid("content_encoding", "Compressed bodies are not read.", allowed="identity", status=415)
     try:
@@ -149,7 +179,11 @@ def _arguments(operation: Operation, request: Request) -> str | Mapping[str, Any
         raise Invalid("json", f"The body is no UTF-8 at byte {error.start}.", status=400) from None
     if not from_query:
         return text
-    raise Invalid("query", f"Arguments belong into the body here, not into the query: {', '.join(from_query)}.", status=422)
+    raise Invalid(
+        "query",
+        f"Arguments belong into the body here, not into the query: {', '.join(from_query)}.",
+        status=422,
+    )
 
 
 def _query(operation: Operation, query: str) -> dict[str, Any]:
@@ -180,11 +214,18 @@ def _version(header: str | None) -> int | None:
         return None
     match = re.fullmatch(r'(?:W/)?"(\d{1,18})"', header.strip())
     if match is None:
-        raise Invalid("if_match", f"If-Match: {header} is no version.", allowed='a version in quotes, as in ETag: "3"', status=400)
+        raise Invalid(
+            "if_match",
+            f"If-Match: {header} is no version.",
+            allowed='a version in quotes, as in ETag: "3"',
+            status=400,
+        )
     return int(match[1])
 
 
 def _reply(exchange: Exchange, *, head: bool) -> Reply:
     body = exchange.answer.text.encode("utf-8", "surrogatepass")
     headers = {**exchange.answer.headers, "content-length": str(len(body))}
-    return Reply(exchange.answer.status, headers, b"" if head else body, exchange.attempt.delivery is Delivery.LOST)
+    return Reply(
+        exchange.answer.status, headers, b"" if head else body, exchange.attempt.delivery is Delivery.LOST
+    )

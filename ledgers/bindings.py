@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sandtrail.ledgers.trees import as_list, as_object
+
 
 @dataclass(frozen=True, slots=True)
 class Binding:
@@ -42,8 +44,8 @@ class Projection:
         """A JSON value with every known raw id replaced; keys stay."""
         if isinstance(value, str):
             return self._symbols.get(value) or self.text(value)
-        if isinstance(value, Mapping):
-            return {key: self.value(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(value, list | tuple):
-            return [self.value(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        if (fields := as_object(value)) is not None:
+            return {key: self.value(item) for key, item in fields.items()}
+        if (items := as_list(list(value) if isinstance(value, tuple) else value)) is not None:  # pyright: ignore[reportUnknownArgumentType]
+            return [self.value(item) for item in items]
         return value

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, cast, overload
 
 from sandtrail.ledgers.bindings import Binding, Projection
 from sandtrail.ledgers.entries import Attempt, Change, Effect, Page
@@ -73,7 +73,7 @@ class Records(Sequence[T], Generic[T]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, list | tuple | Records):
             return NotImplemented
-        wanted: Sequence[Any] = other  # pyright: ignore[reportUnknownVariableType]
+        wanted = cast("Sequence[object]", other)
         return len(self) == len(wanted) and all(a == b for a, b in zip(self, wanted, strict=True))
 
     __hash__ = None  # type: ignore[assignment]
@@ -104,14 +104,26 @@ class Book:
 
     def copy(self, run: str) -> Book:
         """The same books under another run's name; what either appends later, the other does not see."""
-        return Book(run, self.tables, self.opening, list(self.pages), list(self.breaches), set(self.read_blocks), self.attempts)
+        return Book(
+            run,
+            self.tables,
+            self.opening,
+            list(self.pages),
+            list(self.breaches),
+            set(self.read_blocks),
+            self.attempts,
+        )
 
 
 class Ledger:
     """The three books of one world, for reading. Live: it sees what is appended later."""
 
     def __init__(
-        self, book: Book, *, grade: Grade = Grade.PROVED, replay: Callable[[], tuple[Finding, ...]] = tuple[Finding, ...]
+        self,
+        book: Book,
+        *,
+        grade: Grade = Grade.PROVED,
+        replay: Callable[[], tuple[Finding, ...]] = tuple[Finding, ...],
     ) -> None:
         self._book = book
         self._replay = replay
@@ -168,7 +180,9 @@ class Ledger:
         return Records(
             page.attempt
             for page in self._book.pages
-            if page.attempt and page.attempt.outcome is Outcome.BLOCKED and page.attempt.seq not in self._book.read_blocks
+            if page.attempt
+            and page.attempt.outcome is Outcome.BLOCKED
+            and page.attempt.seq not in self._book.read_blocks
         )
 
     def writes(self) -> Records[Attempt]:
@@ -193,7 +207,9 @@ class Ledger:
             for page in self._book.pages
             if page.attempt is not None
             for change in page.changes
-            if (bookkeeping or change.business) and not change.touch and (table is None or change.table == table)
+            if (bookkeeping or change.business)
+            and not change.touch
+            and (table is None or change.table == table)
         )
 
     def unchanged(self, name: str, /) -> Proof:
@@ -233,14 +249,19 @@ class Ledger:
     def __repr__(self) -> str:
         lines = [f"<ledger {self.run}: {self._book.attempts} attempts, {len(self.writes())} writes>"]
         for page in self._book.pages:
-            lines += [str(page.attempt or page.origin), *(f"  {line}" for line in (*page.effects, *page.business))]
+            lines += [
+                str(page.attempt or page.origin),
+                *(f"  {line}" for line in (*page.effects, *page.business)),
+            ]
         return "\n".join(map(str, lines))
 
 
 def _known(kind: type[Any], wanted: Mapping[str, Any]) -> None:
     for name in wanted:
         if name not in kind.__dataclass_fields__:
-            raise TypeError(f"{kind.__name__.lower()}s have no field {name!r}; known are {', '.join(kind.__dataclass_fields__)}")
+            raise TypeError(
+                f"{kind.__name__.lower()}s have no field {name!r}; known are {', '.join(kind.__dataclass_fields__)}"
+            )
 
 
 def _fits(entry: Attempt, wanted: Mapping[str, Any]) -> bool:

@@ -13,9 +13,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from sandtrail.ledgers.bindings import Binding
+from sandtrail.ledgers.trees import same
 from sandtrail.ledgers.words import Access, Delivery, OriginKind, Outcome
 
 Scalar: TypeAlias = str | int | None
@@ -77,7 +78,9 @@ class Change:
     def __str__(self) -> str:
         if self.old is None:
             cells = {name: b for name, (_, b) in self.cells.items() if name != "id"}
-            return f"+ {self.table} {self.key}  " + " ".join(f"{name}={value}" for name, value in cells.items())
+            return f"+ {self.table} {self.key}  " + " ".join(
+                f"{name}={value}" for name, value in cells.items()
+            )
         if self.new is None:
             return f"- {self.table} {self.key}"
         cells_changed = "  ".join(f"{name} {_said(a)} -> {_said(b)}" for name, (a, b) in self.cells.items())
@@ -118,14 +121,11 @@ class Effect:
         >>> Effect("refund.created", {"payment": "$payment.lamp", "amount": 4250}).matches({"amount": 4250})
         True
         """
-        return all(
-            name in self.facts and self.facts[name] == value and type(self.facts[name]) is type(value)
-            for name, value in wanted.items()
-        )
+        return all(name in self.facts and same(self.facts[name], value) for name, value in wanted.items())
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Mapping):
-            return self.matches(other)  # pyright: ignore[reportUnknownArgumentType]
+            return self.matches(cast("Mapping[str, Any]", other))
         if isinstance(other, Effect):
             return (self.name, dict(self.facts), self.rows, self.external, self.attempt) == (
                 other.name, dict(other.facts), other.rows, other.external, other.attempt,

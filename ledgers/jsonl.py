@@ -5,7 +5,7 @@
     ...
     {"run", "n": k, "prev": <hash of line k-1>, "seal": {"pages": k - 1}, "hash"}
 
-`hash` is SHA-256 over the line's sorted compact JSON without `hash`. The chain shows accidents and careless
+`hash` is SHA-256 over the line's own text up to `,"hash"`, closed by a brace. The chain shows accidents and careless
 edits for what they are; somebody who recomputes every hash is caught only by comparing the seal.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -22,9 +23,11 @@ from sandtrail.ledgers.book import Book, Ledger
 from sandtrail.ledgers.entries import Attempt, Change, Effect, Origin, Page, RowClaim
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.specs import MoneyFact, TableFact
+from sandtrail.ledgers.trees import as_object
 from sandtrail.ledgers.words import Access, Delivery, Grade, OriginKind, Outcome
 
 FORMAT = 1
+_HASH = re.compile(r',"hash":"[0-9a-f]{64}"\}$')
 
 
 class BadLedger(ValueError):
@@ -43,13 +46,13 @@ def export(ledger: Ledger) -> Iterator[str]:
         "bindings": [asdict(binding) for binding in ledger.bindings[: _opening(ledger)]],
     }
     bodies: list[dict[str, Any]] = [{"head": head}]
-    bodies += [{"page": _page_out(page)} for page in ledger.pages]
+    bodies += [{"page": asdict(page)} for page in ledger.pages]
     bodies.append({"seal": {"pages": len(ledger.pages)}})
     prev = ""
     for n, body in enumerate(bodies):
-        line = {"run": ledger.run, "n": n, "prev": prev, **body}
-        prev = _digest(line)
-        yield _canonical({**line, "hash": prev})
+        text = json.dumps({"run": ledger.run, "n": n, "prev": prev, **body}, separators=(",", ":"))
+        prev = _digest(text)
+        yield f'{text[:-1]},"hash":"{prev}"}}'
 
 
 def _opening(ledger: Ledger) -> int:
@@ -59,65 +62,81 @@ def _opening(ledger: Ledger) -> int:
 def verify(lines: Iterable[str]) -> tuple[Finding, ...]:
     """What is wrong with the lines of a saved ledger; empty where the chain holds.
 
-    Tells apart a line that was altered, lines that are missing, lines of another ledger, and a file that
-    ends early. A broken chain is described once, at the first line that is wrong for its own reason.
+    Tells apart a line that was altered, lines that are missing or out of order, lines of another ledger, and a
+    file that ends early. A broken chain is described once, at the first line that is wrong for its own reason.
     """
-    return tuple(_walk(lines))
+    numbered = [(number, text.strip("\r\n")) for number, text in enumerate(lines, start=1) if text.strip()]
+    return tuple(_walk(numbered))
 
 
-def _walk(lines: Iterable[str]) -> Iterator[Finding]:
-    run, prev, count, sealed, number = None, "", 0, False, 0
-    for number, text in enumerate(lines, start=1):
-        if not text.strip():
-            continue
+def _walk(numbered: list[tuple[int, str]]) -> Iterator[Finding]:
+    if not numbered:
+        yield _tampered(1, "the file is empty")
+        return
+    places = {line["n"] for _, text in numbered if (line := _parsed(text)) is not None}
+    run, prev, sealed = None, "", False
+    for count, (number, text) in enumerate(numbered):
         line = _parsed(text)
         if line is None:
-            yield _tampered(number, "this is no line of a ledger: it was altered, or the file was cut here")
-            return
-        if line["hash"] != _digest({key: value for key, value in line.items() if key != "hash"}):
-            yield _tampered(number, "the line was altered: its hash does not fit its text")
+            is_last = number == numbered[-1][0]
+            cut = "the file was cut here, or the line altered" if is_last else "it was altered"
+            yield _tampered(number, f"this is no line of a ledger: {cut}")
             return
         run = line["run"] if run is None else run
-        if line["run"] != run:
-            yield _tampered(number, f"the line belongs to another ledger, {line['run']}; this one is {run}")
+        wrong = _wrong(line, text, run, prev, count, places, sealed=sealed)
+        if wrong is not None:
+            yield _tampered(number, wrong)
             return
-        if sealed:
-            yield _tampered(number, "the ledger was sealed before this line")
-            return
-        if line["n"] != count or line["prev"] != prev:
-            yield _tampered(number, _gap(line["n"], count))
-            return
-        prev, count, sealed = line["hash"], count + 1, "seal" in line
-    if number == 0:
-        yield _tampered(1, "the file is empty")
-    elif not sealed:
-        yield _tampered(number, f"the file ends early: {count} lines stand, no seal closes them")
+        prev, sealed = line["hash"], "seal" in line
+    if not sealed:
+        yield _tampered(
+            numbered[-1][0], f"the file ends early: {len(numbered)} line(s) stand, no seal closes them"
+        )
 
 
-def _gap(found: int, expected: int) -> str:
-    if found > expected:
-        missing = found - expected
-        return f"{missing} line{'s are' if missing > 1 else ' is'} missing before this one (n={found}, expected {expected})"
-    if found < expected:
-        return f"the line stands here a second time or out of order (n={found}, expected {expected})"
-    return "the line does not follow from the one before it"
+def _wrong(
+    line: Mapping[str, Any], text: str, run: str, prev: str, count: int, places: set[int], *, sealed: bool
+) -> str | None:
+    """What is wrong with one line that parses, given what stood before it."""
+    if line["hash"] != _digest(_HASH.sub("}", text)):
+        return "the line was altered: its hash does not fit its text"
+    if line["run"] != run:
+        return f"the line belongs to another ledger, {line['run']}; this one is {run}"
+    if sealed:
+        return "the ledger was sealed before this line"
+    if line["n"] < count:
+        return f"the line stands here a second time or out of order (n={line['n']}, expected {count})"
+    if line["n"] > count:
+        if count in places:
+            return f"the line is out of order: n={count} belongs here, and stands later"
+        missing = line["n"] - count
+        return f"{missing} line{'s are' if missing > 1 else ' is'} missing before this one (n={line['n']}, expected {count})"
+    if line["prev"] != prev:
+        return "the line does not follow from the one before it"
+    seal = as_object(line.get("seal"))
+    if seal is not None and seal.get("pages") != count - 1:
+        return f"the seal speaks of {seal.get('pages')} pages, {count - 1} stand before it"
+    return None
 
 
 def load(lines: Iterable[str], *, grade: Grade = Grade.PROVED) -> Ledger:
     """The ledger in these lines. Raises BadLedger where the chain does not hold."""
-    held = [text for text in lines if text.strip()]
+    held = list(lines)
     findings = verify(held)
     if findings:
         raise BadLedger(findings)
-    head, *rest = (json.loads(text) for text in held)
+    head, *rest = (json.loads(text) for text in held if text.strip())
     try:
+        if head["head"]["format"] != FORMAT:
+            raise ValueError(f"format {head['head']['format']!r}")  # noqa: TRY301  one message for all of them
         tables = {name: _table_in(fact) for name, fact in head["head"]["tables"].items()}
         opening = tuple(Binding(**binding) for binding in head["head"]["bindings"])
         book = Book(head["run"], tables, opening)
         for line in rest[:-1]:
             book.append(_page_in(line["page"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadLedger((_tampered(1, f"the chain holds, but the lines are no ledger of format {FORMAT}: {error}"),)) from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        reason = f"the chain holds, but the lines are no ledger of format {FORMAT}: {error}"
+        raise BadLedger((_tampered(1, reason),)) from error
     return Ledger(book, grade=grade)
 
 
@@ -131,20 +150,13 @@ def _parsed(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     needed = {"run": str, "n": int, "prev": str, "hash": str}
-    fits = isinstance(line, dict) and all(isinstance(line.get(key), kind) for key, kind in needed.items())  # pyright: ignore[reportUnknownMemberType]
-    return line if fits else None  # pyright: ignore[reportUnknownVariableType]
+    fields = as_object(line)
+    fits = fields is not None and all(isinstance(fields.get(key), kind) for key, kind in needed.items())
+    return fields if fits else None
 
 
-def _canonical(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
-
-
-def _digest(value: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_canonical(value).encode()).hexdigest()
-
-
-def _page_out(page: Page) -> dict[str, Any]:
-    return asdict(page)
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _page_in(page: Mapping[str, Any]) -> Page:
@@ -162,19 +174,26 @@ def _page_in(page: Mapping[str, Any]) -> Page:
 
 
 def _attempt_in(values: Mapping[str, Any]) -> Attempt:
-    words = {"access": Access(values["access"]), "outcome": Outcome(values["outcome"]), "delivery": Delivery(values["delivery"])}
+    words: dict[str, Any] = {
+        "access": Access(values["access"]),
+        "outcome": Outcome(values["outcome"]),
+        "delivery": Delivery(values["delivery"]),
+    }
     return Attempt(**{**values, **words})
 
 
 def _effect_in(values: Mapping[str, Any]) -> Effect:
-    return Effect(**{**values, "rows": tuple(RowClaim(**row) for row in values["rows"])})
+    rows: Any = tuple(RowClaim(**row) for row in values["rows"])
+    return Effect(**{**values, "rows": rows})
 
 
 def _change_in(values: Mapping[str, Any]) -> Change:
-    sides = {side: None if values[side] is None else tuple(values[side]) for side in ("old", "new")}
+    sides: dict[str, Any] = {
+        side: None if values[side] is None else tuple(values[side]) for side in ("old", "new")
+    }
     return Change(**{**values, **sides, "columns": tuple(values["columns"])})
 
 
 def _table_in(values: Mapping[str, Any]) -> TableFact:
-    money = tuple(MoneyFact(**fact) for fact in values["money"])
+    money: Any = tuple(MoneyFact(**fact) for fact in values["money"])
     return TableFact(**{**values, "columns": tuple(values["columns"]), "money": money})

@@ -7,9 +7,10 @@ than the currency has is an error.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from types import MappingProxyType
 
-DECIMALS = MappingProxyType(
+DECIMALS: Mapping[str, int] = MappingProxyType(
     {
         **dict.fromkeys(("AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "INR", "MXN"), 2),
         **dict.fromkeys(("NOK", "NZD", "PLN", "SEK", "SGD", "TRY", "USD", "ZAR"), 2),
@@ -19,7 +20,8 @@ DECIMALS = MappingProxyType(
 )
 """Currency code to its number of decimals (ISO 4217)."""
 
-_GROUPED = re.compile(r"\d{1,3}(?:([,.' ])\d{3})(?:\1\d{3})*|\d+")
+_PLAIN = re.compile(r"([0-9]+)(?:[.,]([0-9]+))?")
+_GROUPED = re.compile(r"([1-9][0-9]{0,2}(?:([,.' ])[0-9]{3})(?:\2[0-9]{3})*)(?:(?!\2)[.,]([0-9]+))?")
 
 
 def decimals(currency: str) -> int:
@@ -32,8 +34,8 @@ def decimals(currency: str) -> int:
 def minor_units(text: str, currency: str) -> int:
     """The amount in minor units, exactly.
 
-    Both `1,200.50` and `1.200,50` are read; a single separator followed by three digits is the decimal
-    sign only in a currency with three decimals, else it groups thousands.
+    Both `1,200.50` and `1.200,50` are read. One comma before three digits groups thousands, one point is the
+    decimal sign; in a currency with three decimals both are.
     Raises ValueError where the text is no amount of this currency.
 
     >>> minor_units("80.60", "USD"), minor_units("1.200,50", "EUR"), minor_units("5,800", "JPY")
@@ -45,27 +47,21 @@ def minor_units(text: str, currency: str) -> int:
     places = decimals(currency)
     body = text.strip()
     sign = -1 if body.startswith("-") else 1
-    body = body.removeprefix("-")
-    whole, fraction = _split(body, places)
-    digits = re.sub(r"[,.' ]", "", whole)
-    if not digits.isascii() or not digits.isdigit() or (fraction and not fraction.isdigit()):
+    whole, fraction = _split(body.removeprefix("-"), places)
+    if not whole:
         raise ValueError(f"{text!r} is no amount of money")
     if len(fraction) > places:
         raise ValueError(f"{text} has {len(fraction)} decimals, {currency} has {places}")
-    return sign * (int(digits) * 10**places + int(fraction.ljust(places, "0") or 0))
+    return sign * int(whole + fraction.ljust(places, "0"))
 
 
 def _split(body: str, places: int) -> tuple[str, str]:
-    """Whole part (maybe grouped) and fraction of an unsigned amount."""
-    match = re.fullmatch(r"(.*?)(?:([.,])(\d*))?", body, re.DOTALL)
-    if match is None or match[2] is None:
-        return body, ""
-    whole, mark, fraction = match[1], match[2], match[3]
+    """The digits before and after the decimal sign of an unsigned amount; empty where it is none."""
     grouped = _GROUPED.fullmatch(body)
-    leading_zero = whole in {"", "0"}
-    if len(fraction) == 3 and grouped and places != 3 and not leading_zero and (mark == "," or whole.count(mark)):
-        return body, ""
-    return whole, fraction
+    if grouped and not (_PLAIN.fullmatch(body) and (places == 3 or grouped[2] == ".")):
+        return re.sub(r"[,.' ]", "", grouped[1]), grouped[3] or ""
+    plain = _PLAIN.fullmatch(body)
+    return (plain[1], plain[2] or "") if plain else ("", "")
 
 
 def amount_text(minor: int, currency: str) -> str:

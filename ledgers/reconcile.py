@@ -56,7 +56,9 @@ def _reads_only(page: Page, _: Mapping[str, TableFact]) -> Iterator[Finding]:
         return
     gross = tuple(change for change in page.changes if not change.touch)
     if gross and page.attempt.outcome is not Outcome.UNKNOWN:
-        yield _finding("ledger.write_behind_read", page, gross, f"changed by {page.attempt.operation}, which only reads")
+        yield _finding(
+            "ledger.write_behind_read", page, gross, f"changed by {page.attempt.operation}, which only reads"
+        )
 
 
 def _journaled(page: Page, _: Mapping[str, TableFact]) -> Iterator[Finding]:
@@ -80,14 +82,21 @@ def _accounted(page: Page, _: Mapping[str, TableFact]) -> Iterator[Finding]:
         stray = _stray(changes, claims.get((table, key), {}))
         if stray:
             why = f"{table} {key}: {stray}, which no effect of this attempt declares"
-            yield Finding("ledger.undeclared_write", page.place, why, tuple(str(change) for change in changes))
+            yield Finding(
+                "ledger.undeclared_write", page.place, why, tuple(str(change) for change in changes)
+            )
 
 
 def _backed(page: Page, _: Mapping[str, TableFact]) -> Iterator[Finding]:
     moved = {(change.table, change.key) for change in page.business}
     for effect in page.effects:
         if not effect.rows:
-            yield Finding("ledger.phantom_effect", page.place, f"{effect.name} is declared without any row", (str(effect),))
+            yield Finding(
+                "ledger.phantom_effect",
+                page.place,
+                f"{effect.name} is declared without any row",
+                (str(effect),),
+            )
         for row in effect.rows:
             if (row.table, row.key) not in moved:
                 why = f"{effect.name} names {row.table} {row.key}, which did not change"
@@ -112,7 +121,11 @@ def _money(page: Page, tables: Mapping[str, TableFact]) -> Iterator[Finding]:
     for (_, currency), amount in posted.items():
         totals[currency] += amount
     for currency in sorted(currency for currency, total in totals.items() if total):
-        yield Finding("ledger.money_leak", page.place, f"the postings sum to {totals[currency]} minor {currency}, not to 0")
+        yield Finding(
+            "ledger.money_leak",
+            page.place,
+            f"the postings sum to {totals[currency]} minor {currency}, not to 0",
+        )
     watched = {fact.account for table in tables.values() for fact in table.money}
     for account, currency in sorted(set(posted) | set(moved)):
         rows, postings = moved[account, currency], posted[account, currency]
@@ -138,7 +151,11 @@ def _stray(changes: list[Change], claim: Mapping[str, Scalar] | None) -> str:
         return "" if claim is None else "the row was deleted"
     touched = {name for change in changes for name in change.cells}
     final = last.after or {}
-    wrong = [name for name in last.columns if name in touched and (claim is None or name not in claim or claim[name] != final[name])]
+    wrong = [
+        name
+        for name in last.columns
+        if name in touched and (claim is None or name not in claim or claim[name] != final[name])
+    ]
     if wrong and not claim:
         return "the row was added" if changes[0].old is None else "the row changed"
     return ", ".join(f"{name} became {final[name]}" for name in wrong)

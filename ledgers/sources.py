@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandtrail.ledgers.conversation import Answered, Conversation, Decided, UserSaid
+from sandtrail.ledgers.trees import as_list, as_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,12 @@ def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
     >>> list(leaves({"a": [1, {"b/c": None}]}))
     [('/a/0', 1), ('/a/1/b~1c', None)]
     """
-    if isinstance(value, dict):
-        for key, item in value.items():  # pyright: ignore[reportUnknownVariableType]
-            step = str(key).replace("~", "~0").replace("/", "~1")  # pyright: ignore[reportUnknownArgumentType]
+    if (fields := as_object(value)) is not None:
+        for key, item in fields.items():
+            step = str(key).replace("~", "~0").replace("/", "~1")
             yield from leaves(item, f"{pointer}/{step}")
-    elif isinstance(value, list):
-        for place, item in enumerate(value):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    elif (items := as_list(value)) is not None:
+        for place, item in enumerate(items):
             yield from leaves(item, f"{pointer}/{place}")
     else:
         yield pointer, value
@@ -51,7 +52,11 @@ def sources(value: Any, conversation: Conversation, before: int) -> tuple[Source
         if place >= decided_at:
             break
         if isinstance(message, UserSaid):
-            if isinstance(value, str | int) and not isinstance(value, bool) and _said(str(value), message.text):
+            if (
+                isinstance(value, str | int)
+                and not isinstance(value, bool)
+                and _said(str(value), message.text)
+            ):
                 found.append(Source(None, None, None))
         elif isinstance(message, Answered):
             number += 1

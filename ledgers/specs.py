@@ -51,9 +51,13 @@ class Principal:
 
     def __post_init__(self) -> None:
         if not self.tenants:
-            raise ValueError(f"principal {self.subject!r}: tenants=() can see nothing; name at least one tenant")
+            raise ValueError(
+                f"principal {self.subject!r}: tenants=() can see nothing; name at least one tenant"
+            )
         if self.customer is not None and not SYMBOL.fullmatch(self.customer):
-            raise ValueError(f"principal {self.subject!r}: customer={self.customer!r} is no symbol like $customer.lee")
+            raise ValueError(
+                f"principal {self.subject!r}: customer={self.customer!r} is no symbol like $customer.lee"
+            )
 
     def may(self, scope: str | None) -> bool:
         """Whether the scopes cover `scope`; `billing:*` covers every scope of billing.
@@ -106,9 +110,13 @@ class Fault:
 
     def __post_init__(self) -> None:
         if self.nth < 1 or self.times < 1:
-            raise ValueError(f"fault on {self.operation}: nth={self.nth}, times={self.times}; both count from 1")
+            raise ValueError(
+                f"fault on {self.operation}: nth={self.nth}, times={self.times}; both count from 1"
+            )
         if self.probability is not None and not 0 < self.probability <= 1:
-            raise ValueError(f"fault on {self.operation}: probability={self.probability} must be above 0 and at most 1")
+            raise ValueError(
+                f"fault on {self.operation}: probability={self.probability} must be above 0 and at most 1"
+            )
         if self.seconds < 0:
             raise ValueError(f"fault on {self.operation}: seconds={self.seconds} must not be negative")
 
@@ -147,7 +155,9 @@ class WorldSpec:
             raise ValueError(f"now={self.now.isoformat()} is naive; give it a zone, for example +00:00")
         for symbol in self.entities:
             if not SYMBOL.fullmatch(symbol) or symbol.rsplit(".", 1)[1].isdigit():
-                raise ValueError(f"{symbol!r} is no symbol; write $kind.name with a name that is not a number")
+                raise ValueError(
+                    f"{symbol!r} is no symbol; write $kind.name with a name that is not a number"
+                )
 
     @property
     def seed_text(self) -> str:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sandtrail.sandbox.agents import Agent
-    from sandtrail.sandbox.errors import BlockedRequest, BooksDisagree, FrozenElsewhere, UnfiredFault, UnreadBlocks
+    from sandtrail.sandbox.errors import (
+        BlockedRequest,
+        BooksDisagree,
+        FrozenElsewhere,
+        UnfiredFault,
+        UnreadBlocks,
+    )
     from sandtrail.sandbox.loading import library, load
     from sandtrail.sandbox.models import Block, Record
     from sandtrail.sandbox.runner import Result, run

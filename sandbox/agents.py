@@ -24,6 +24,7 @@ import yaml
 from sandtrail.ledgers.conversation import Answered, Calls, Conversation, Decided, Decision, Reply, ToolCall
 from sandtrail.ledgers.sources import leaves
 from sandtrail.ledgers.specs import Catalog
+from sandtrail.ledgers.trees import as_list, as_object
 
 
 class OffScript(LookupError):
@@ -75,14 +76,17 @@ def scripted(scenario: str, name: str) -> Scripted:
 
 def _resolved(value: Any, conversation: Conversation) -> Any:
     """A literal, or what stands at a pointer of the latest answer of a tool."""
-    if isinstance(value, list):
-        return [_resolved(item, conversation) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(value, dict):
+    if (items := as_list(value)) is not None:
+        return [_resolved(item, conversation) for item in items]
+    fields = as_object(value)
+    if fields is None:
         return value
-    if "from" not in value:
-        return {name: _resolved(item, conversation) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    tool, pointer = str(value["from"]), str(value["at"])  # pyright: ignore[reportUnknownArgumentType]
-    answers = [message for message in conversation if isinstance(message, Answered) and message.call.tool == tool]
+    if "from" not in fields:
+        return {name: _resolved(item, conversation) for name, item in fields.items()}
+    tool, pointer = str(fields["from"]), str(fields["at"])
+    answers = [
+        message for message in conversation if isinstance(message, Answered) and message.call.tool == tool
+    ]
     if not answers:
         raise OffScript(f"{tool} has not been called yet")
     found = dict(leaves(_json(answers[-1].text)))

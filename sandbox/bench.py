@@ -70,7 +70,9 @@ def bench(*, customers: int = 1000, rounds: int = 200) -> dict[str, float]:
     return {name: round(measured[name], 4) for name in AIMS}
 
 
-def _timed(act: Callable[[], object], rounds: int, done: Callable[[Any], object] = lambda made: made) -> float:
+def _timed(
+    act: Callable[[], object], rounds: int, done: Callable[[Any], object] = lambda made: made
+) -> float:
     """The median milliseconds of an act; `done` clears up outside the measure."""
     spent: list[float] = []
     for _ in range(rounds):
@@ -152,7 +154,9 @@ def _trajectories(spec: WorldSpec, rounds: int) -> dict[str, float]:
     try:
         return {
             "trajectory_5_calls_ms": _timed(direct, rounds, World.close),
-            "trajectory_5_calls_http_ms": _timed(over_http, rounds, lambda sandbox: sandbox.__exit__(None, None, None)),
+            "trajectory_5_calls_http_ms": _timed(
+                over_http, rounds, lambda sandbox: sandbox.__exit__(None, None, None)
+            ),
         }
     finally:
         client.close()
@@ -164,7 +168,9 @@ def _import(rounds: int) -> float:
     def start(code: str) -> object:
         return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
-    return _timed(lambda: start("from sandtrail.sandbox import Sandbox"), rounds) - _timed(lambda: start("pass"), rounds)
+    return _timed(lambda: start("from sandtrail.sandbox import Sandbox"), rounds) - _timed(
+        lambda: start("pass"), rounds
+    )
 
 
 def table(measured: dict[str, float], customers: int, rounds: int) -> Iterator[Line]:
@@ -172,6 +178,9 @@ def table(measured: dict[str, float], customers: int, rounds: int) -> Iterator[L
     yield Line(f"{'stage':<44}{'median ms':>12}{'aim ms':>10}", "bold")
     for name, value in measured.items():
         over = value > AIMS[name]
-        yield Line(f"{_WORDS[name]:<44}{value:>12.3f}{AIMS[name]:>10.2f}{'  over' if over else ''}", "yellow" if over else "")
+        yield Line(
+            f"{_WORDS[name]:<44}{value:>12.3f}{AIMS[name]:>10.2f}{'  over' if over else ''}",
+            "yellow" if over else "",
+        )
     yield Line(f"{customers} customers, {rounds} rounds; aims are for 1000 customers", "dim")
     yield Line("exit 0: measured")

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from sandtrail.sandbox.trail import Line
     from sandtrail.scenarios import Scenario
 
-EXIT_CODES = {"pass": 0, "warn": 0, "fail": 1, "mixed": 1, "invalid_input": 2, "harness_fault": 3, "inconclusive": 4, "not_evaluable": 4}
+EXIT_CODES = {
+    "pass": 0,
+    "warn": 0,
+    "fail": 1,
+    "mixed": 1,
+    "invalid_input": 2,
+    "harness_fault": 3,
+    "inconclusive": 4,
+    "not_evaluable": 4,
+}
 _CODES = """exit codes:
   0 pass   1 findings that fail   2 usage or input error
   3 harness fault   4 inconclusive, or nothing evaluated
@@ -55,17 +64,58 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    running = _command(commands, "run", _run, "run scenarios with an agent, show the trail, judge", "sandtrail run --agent careless")
-    running.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="ids of shipped scenarios, or scenario files (default: all shipped)")
-    running.add_argument("--agent", default="scripted", metavar="NAME", help="scripted (the careful reference, default) or careless")
+    running = _command(
+        commands,
+        "run",
+        _run,
+        "run scenarios with an agent, show the trail, judge",
+        "sandtrail run --agent careless",
+    )
+    running.add_argument(
+        "scenarios",
+        nargs="*",
+        metavar="SCENARIO",
+        help="ids of shipped scenarios, or scenario files (default: all shipped)",
+    )
+    running.add_argument(
+        "--agent",
+        default="scripted",
+        metavar="NAME",
+        help="scripted (the careful reference, default) or careless",
+    )
     running.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the ids (default 0)")
-    running.add_argument("--repetitions", "--epochs", type=_positive, default=1, metavar="N", help="runs of each scenario, each with its own ids (default 1)")
-    running.add_argument("--repetition", type=_positive, metavar="K", help="only the Kth repetition: to repeat a failure")
+    running.add_argument(
+        "--repetitions",
+        "--epochs",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="runs of each scenario, each with its own ids (default 1)",
+    )
+    running.add_argument(
+        "--repetition", type=_positive, metavar="K", help="only the Kth repetition: to repeat a failure"
+    )
     _command(commands, "list", _list, "list the shipped scenarios", "sandtrail list --json")
-    _command(commands, "selftest", _selftest, "seed faults into the evidence; each must be named", "sandtrail selftest")
-    bench = _command(commands, "bench", _bench, "measure what each stage costs", "sandtrail bench --customers 1000")
-    bench.add_argument("--customers", type=_positive, default=1000, metavar="N", help="customers in the world (default 1000)")
-    bench.add_argument("--rounds", type=_positive, default=200, metavar="N", help="rounds per stage; the median is shown (default 200)")
+    _command(
+        commands,
+        "selftest",
+        _selftest,
+        "seed faults into the evidence; each must be named",
+        "sandtrail selftest",
+    )
+    bench = _command(
+        commands, "bench", _bench, "measure what each stage costs", "sandtrail bench --customers 1000"
+    )
+    bench.add_argument(
+        "--customers", type=_positive, default=1000, metavar="N", help="customers in the world (default 1000)"
+    )
+    bench.add_argument(
+        "--rounds",
+        type=_positive,
+        default=200,
+        metavar="N",
+        help="rounds per stage; the median is shown (default 200)",
+    )
     return parser
 
 
@@ -130,7 +180,12 @@ def _run_json(agent: str, overall: Overall, unexpected: int, results: Iterable[R
             "overall": result.overall,
             "unexpected_writes": result.unexpected_writes,
             "findings": [
-                {"code": finding.code, "at": finding.at, "severity": finding.severity, "reason": finding.reason}
+                {
+                    "code": finding.code,
+                    "at": finding.at,
+                    "severity": finding.severity,
+                    "reason": finding.reason,
+                }
                 for finding in result.findings
             ],
         }
@@ -152,7 +207,9 @@ def _chosen(named: Sequence[str]) -> list[Scenario]:
         elif name.endswith(SUFFIX):
             chosen.append(load(name))
         else:
-            raise UsageError(f"there is no scenario {name!r}; shipped are {', '.join(shipped)}, files end in {SUFFIX}")
+            raise UsageError(
+                f"there is no scenario {name!r}; shipped are {', '.join(shipped)}, files end in {SUFFIX}"
+            )
     return chosen
 
 
@@ -160,8 +217,18 @@ def _overall(verdicts: Sequence[Overall]) -> Overall:
     """The worst verdict of a set; a set without one is not evaluable."""
     from sandtrail.ledgers import Overall  # noqa: PLC0415
 
-    order = [Overall.HARNESS_FAULT, Overall.INVALID_INPUT, Overall.FAIL, Overall.INCONCLUSIVE, Overall.NOT_EVALUABLE, Overall.WARN]
-    return next((verdict for verdict in order if verdict in verdicts), Overall.PASS if verdicts else Overall.NOT_EVALUABLE)
+    order = [
+        Overall.HARNESS_FAULT,
+        Overall.INVALID_INPUT,
+        Overall.FAIL,
+        Overall.INCONCLUSIVE,
+        Overall.NOT_EVALUABLE,
+        Overall.WARN,
+    ]
+    return next(
+        (verdict for verdict in order if verdict in verdicts),
+        Overall.PASS if verdicts else Overall.NOT_EVALUABLE,
+    )
 
 
 def _because(results: Sequence[Result]) -> str:
@@ -185,7 +252,15 @@ def _list(options: argparse.Namespace) -> int:
     import textwrap  # noqa: PLC0415
 
     for scenario in scenarios:
-        _print([Line(scenario.id, "bold"), *(Line(line) for line in textwrap.wrap(scenario.why, 78, initial_indent="  ", subsequent_indent="  "))])
+        _print(
+            [
+                Line(scenario.id, "bold"),
+                *(
+                    Line(line)
+                    for line in textwrap.wrap(scenario.why, 78, initial_indent="  ", subsequent_indent="  ")
+                ),
+            ]
+        )
     _print([Line(f"exit 0: {len(scenarios)} scenarios")])
     return 0
 

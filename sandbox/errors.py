@@ -1,13 +1,13 @@
 """What the sandbox raises.
 
-    AssertionError
-    ├── BlockedRequest     a request or a connection that no fake answers: refused before a socket is opened
-    ├── UnreadBlocks       leaving a sandbox whose blocked requests the test has not looked at
-    └── BooksDisagree      leaving a sandbox whose books do not hold: a service or the harness is at fault
-    RuntimeError
-    └── FrozenElsewhere    two sandboxes want the process clock at different times
-    Warning
-    └── UnfiredFault       a planned fault never fired, so the test proves nothing about it
+AssertionError
+├── BlockedRequest     a request or a connection that no fake answers: refused before a socket is opened
+├── UnreadBlocks       leaving a sandbox whose blocked requests the test has not looked at
+└── BooksDisagree      leaving a sandbox whose books do not hold: a service or the harness is at fault
+RuntimeError
+└── FrozenElsewhere    two sandboxes want the process clock at different times
+Warning
+└── UnfiredFault       a planned fault never fired, so the test proves nothing about it
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class UnreadBlocks(AssertionError):
         self.attempts = tuple(attempts)
         lines = "".join(f"\n  {attempt.seq}. {attempt.operation} ({attempt.detail})" for attempt in attempts)
         remedy = 'map the host with Sandbox(urls=...), or read sandbox.ledger.attempts(outcome="blocked")'
-        super().__init__(f"{len(attempts)} request(s) were blocked and nobody has looked at them:{lines}\n{remedy}")
+        super().__init__(
+            f"{len(attempts)} request(s) were blocked and nobody has looked at them:{lines}\n{remedy}"
+        )
 
 
 class BooksDisagree(AssertionError):

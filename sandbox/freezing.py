@@ -3,7 +3,9 @@
 freezegun is process-global: overlapping freezes read the wrong time and leave modules patched
 (https://github.com/spulec/freezegun/issues/503, /345), asyncio hangs without `real_asyncio`
 (https://github.com/spulec/freezegun/issues/437). So there is one freezer, counted, and a second sandbox at another
-time is refused. The scan at its start loads every lazy module of the OpenAI SDK unless told to leave it alone.
+time is refused. The scan at its start loads every lazy module of the OpenAI SDK unless told to leave it alone. Hypothesis
+is left alone too, else its deadline would pass whenever virtual time does; the price is that `time.time()` called
+directly in the body of a Hypothesis example is real (`datetime.now()` is not).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from sandtrail.sandbox.errors import FrozenElsewhere
 if TYPE_CHECKING:
     from freezegun.api import FrozenDateTimeFactory
 
-_UNTOUCHED = ["hypothesis", "openai", "_pytest", "sandtrail.sandbox.freezing"]
+_UNTOUCHED = ["hypothesis", "openai"]
 
 
 class Freezer:
@@ -49,7 +51,9 @@ class Freezer:
         if holder not in self._holders or self._factory is None:
             return
         if len(self._holders) > 1:
-            raise FrozenElsewhere("two sandboxes have frozen the process clock together; neither can move it alone")
+            raise FrozenElsewhere(
+                "two sandboxes have frozen the process clock together; neither can move it alone"
+            )
         self._factory.move_to(moment)
         self._moment = moment
 

@@ -1,10 +1,10 @@
 """Which sandbox a request belongs to. The one process-wide thing, and it holds no state of any sandbox.
 
-    1. the host that only one sandbox answers (each has hosts of its own)
-    2. the sandbox of the caller's context: tasks, `asyncio.to_thread` and anyio inherit it; bare threads do not
-    3. the X-Sandtrail header
-    4. the only one that is active
-    else refused: with several active, guessing would put one test's writes into another's books
+1. the host that only one sandbox answers (each has hosts of its own)
+2. the sandbox of the caller's context: tasks, `asyncio.to_thread` and anyio inherit it; bare threads do not
+3. the X-Sandtrail header
+4. the only one that is active
+else refused: with several active, guessing would put one test's writes into another's books
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ class Hub:
         if len(active) == 1:
             return active[0]
         names = ", ".join(sandbox.name for sandbox in active)
-        raise BlockedRequest(f"{url or 'a connection'}: {len(active)} sandboxes are active ({names}) and nothing says which it is for")
+        raise BlockedRequest(
+            f"{url or 'a connection'}: {len(active)} sandboxes are active ({names}) and nothing says which it is for"
+        )
 
 
 HUB = Hub()

@@ -19,13 +19,11 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
 from sandtrail.fakes.wire import Reply, Request
-from sandtrail.sandbox.errors import BlockedRequest
 from sandtrail.sandbox.hub import HUB
-
 
 _LEAVING: ContextVar[tuple[str, str] | None] = ContextVar("sandtrail_leaving", default=None)
 
@@ -51,7 +49,9 @@ def answer(method: str, url: str, headers: dict[str, str], body: bytes, *, path:
         else:
             _LEAVING.set(None)
         return None
-    raise sandbox.block(f"{method.upper()} {parts.scheme}://{parts.netloc}{parts.path}", detail=f"host {host}", path=path)
+    raise sandbox.block(
+        f"{method.upper()} {parts.scheme}://{parts.netloc}{parts.path}", detail=f"host {host}", path=path
+    )
 
 
 def install() -> None:
@@ -89,7 +89,9 @@ class _Late(importlib.abc.MetaPathFinder):
     def __init__(self, name: str, patch: Callable[[ModuleType], None]) -> None:
         self._name, self._patch = name, patch
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG002  the protocol's
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if fullname != self._name:
             return None
         sys.meta_path.remove(self)
@@ -116,57 +118,34 @@ def _patch_httpcore2(core: ModuleType) -> None:
     if known is None:
         targets = [target.replace("httpcore.", "httpcore2.", 1) for target in HTTPCoreMocker.targets]
 
-        def response(cls: Any, httpx_response: Any, target: Any, **_: Any) -> Any:  # noqa: ARG001  respx's signature
-            return core.Response(
-                status=httpx_response.status_code,
-                headers=httpx_response.headers.raw,
-                content=httpx_response.stream,
-                extensions=httpx_response.extensions,
-            )
+        class HTTPCore2Mocker(HTTPCoreMocker):
+            name = "httpcore2"
 
-        members = {"name": "httpcore2", "targets": targets, "from_sync_httpx_response": classmethod(response)}
-        known = type("HTTPCore2Mocker", (HTTPCoreMocker,), members)
+            @classmethod
+            def from_sync_httpx_response(cls, httpx_response: Any, target: Any, **_: Any) -> Any:
+                return core.Response(
+                    status=httpx_response.status_code,
+                    headers=httpx_response.headers.raw,
+                    content=httpx_response.stream,
+                    extensions=httpx_response.extensions,
+                )
+
+        HTTPCore2Mocker.targets = targets
+        known = HTTPCore2Mocker
     _open_door(known, core, "httpx2")
 
 
 def _open_door(mocker: Any, core: ModuleType, path: str) -> None:
     """Put the hub's door first among a mocker's routers, for good."""
-    import httpx  # noqa: PLC0415  heavy, see above
-    import respx  # noqa: PLC0415
-    from respx.models import AllMockedAssertionError, PassThrough  # noqa: PLC0415
+    from sandtrail.sandbox.door import Door  # noqa: PLC0415  it needs httpx and respx, see above
 
-    def _through(request: httpx.Request) -> Exception:
-        return PassThrough(f"{request.url} may leave", request=request, origin=respx.Route())
-
-    class Door(respx.Router):
-        def handler(self, request: httpx.Request) -> httpx.Response:
-            return self._answered(request, request.read())
-
-        async def async_handler(self, request: httpx.Request) -> httpx.Response:
-            return self._answered(request, await request.aread())
-
-        def _answered(self, request: httpx.Request, body: bytes) -> httpx.Response:
-            others = [router for router in mocker.routers if router is not self]
-            headers = {name.lower(): value for name, value in request.headers.items()}
-            if not HUB.active:
-                raise AllMockedAssertionError("no sandbox is active") if others else _through(request)
-            url = str(request.url)
-            sandbox = HUB.find(url, headers)
-            if sandbox is not None and not sandbox.claims(url):
-                for router in others:
-                    try:
-                        return router.handler(request)
-                    except AllMockedAssertionError:
-                        continue
-            reply = answer(request.method, url, headers, body, path=path)
-            if reply is None:
-                raise _through(request)
-            if reply.lost:
-                raise core.ReadTimeout("no answer within the time limit")
-            return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
-
-    mocker.routers.insert(0, Door())
+    mocker.routers.insert(0, Door(mocker, core, path))
     mocker.start()
+
+
+def lowered(request: Any) -> dict[str, str]:
+    """A request's headers with their names in lower case."""
+    return {name.lower(): str(value) for name, value in request.headers.items()}
 
 
 def _share_contexts(transports: ModuleType) -> None:
@@ -194,9 +173,7 @@ def _patch_requests(adapters: ModuleType) -> None:
     def send(self: Any, request: Any, *arguments: Any, **options: Any) -> Any:
         if not HUB.active:
             return original(self, request, *arguments, **options)
-        headers = {name.lower(): str(value) for name, value in request.headers.items()}
-        body = _read(request.body)
-        reply = answer(request.method, request.url, headers, body, path="requests")
+        reply = answer(request.method, request.url, lowered(request), _read(request.body), path="requests")
         if reply is None:
             return original(self, request, *arguments, **options)
         if reply.lost:
@@ -234,7 +211,9 @@ def _urllib3_response(reply: Reply, request: Any) -> Any:
 
 # -- sockets --------------------------------------------------------------------------------------------
 
-_SOCKET_EVENTS = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.sendmsg", "socket.gethostbyname"})
+_SOCKET_EVENTS = frozenset(
+    {"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.sendmsg", "socket.gethostbyname"}
+)
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
@@ -256,9 +235,11 @@ def _host(event: str, arguments: tuple[Any, ...]) -> str | None:
         named = arguments[0]
         return named.decode("ascii", "replace") if isinstance(named, bytes) else named
     owner, address = arguments[0], arguments[1]
-    if getattr(owner, "family", None) not in {socket.AF_INET, socket.AF_INET6} or not isinstance(address, tuple):
+    if getattr(owner, "family", None) not in {socket.AF_INET, socket.AF_INET6} or not isinstance(
+        address, tuple
+    ):
         return None
-    return str(address[0])  # pyright: ignore[reportUnknownArgumentType]
+    return str(cast("tuple[object, ...]", address)[0])
 
 
 def _is_loopback(host: str) -> bool:
@@ -271,5 +252,3 @@ def _is_loopback(host: str) -> bool:
 def resolved(host: str) -> frozenset[str]:
     """The addresses of a host that the model lane lets through."""
     return frozenset(str(entry[4][0]) for entry in socket.getaddrinfo(host, None))
-
-

@@ -42,16 +42,22 @@ def checked(scenario: Scenario, services: Iterable[type[Service]]) -> Scenario:
         template(scenario.world, classes)
     except BadSeed as error:
         part = f"{error.symbol}.{error.field}" if error.field else error.symbol
-        raise BadScenario(scenario.place(part if error.symbol.startswith("$") else "world"), str(error)) from None
-    named = {f"expect.arguments.{wanted.tool}": wanted.tool for wanted in scenario.expect.arguments}
-    named |= {"faults": fault.operation for fault in scenario.world.faults}
-    named |= {"expect.calls": tool for tool in scenario.expect.calls}
-    for part, tool in named.items():
+        raise BadScenario(
+            scenario.place(part if error.symbol.startswith("$") else "world"), str(error)
+        ) from None
+    named = [(f"expect.arguments.{wanted.tool}", wanted.tool) for wanted in scenario.expect.arguments]
+    named += [("faults", fault.operation) for fault in scenario.world.faults]
+    named += [("expect.calls", tool) for tool in scenario.expect.calls]
+    for part, tool in named:
         if tool not in ready.operations:
-            raise BadScenario(scenario.place(part), f"there is no tool {tool!r}; there are {', '.join(ready.operations)}")
+            raise BadScenario(
+                scenario.place(part), f"there is no tool {tool!r}; there are {', '.join(ready.operations)}"
+            )
     for wanted in scenario.expect.arguments:
         parameters = [parameter.name for parameter in ready.operations[wanted.tool].parameters]
         if wanted.name not in parameters:
             place = scenario.place(f"expect.arguments.{wanted.tool}.{wanted.name}")
-            raise BadScenario(place, f"{wanted.tool} has no argument {wanted.name!r}; it has {', '.join(parameters)}")
+            raise BadScenario(
+                place, f"{wanted.tool} has no argument {wanted.name!r}; it has {', '.join(parameters)}"
+            )
     return scenario

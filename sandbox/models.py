@@ -16,7 +16,7 @@ from typing import TypeAlias
 class Block:
     """No model is called."""
 
-    def lets(self, host: str) -> bool:  # noqa: ARG002  one shape for every lane
+    def lets(self, host: str) -> bool:
         """False: nothing leaves."""
         return False
 
@@ -29,7 +29,9 @@ class Record:
 
     def __init__(self, *hosts: str) -> None:
         if not hosts:
-            raise ValueError("Record() lets nothing through; name the hosts, for example Record('api.anthropic.com')")
+            raise ValueError(
+                "Record() lets nothing through; name the hosts, for example Record('api.anthropic.com')"
+            )
         object.__setattr__(self, "hosts", hosts)
 
     def lets(self, host: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandtrail.fakes import SERVICES, Service, World
-from sandtrail.fakes.calls import Call
+from sandtrail.fakes.state import Call
 from sandtrail.ledgers import Delivery, Finding, Overall
 from sandtrail.ledgers.conversation import Answered, Calls, Decided, Message, Reply, ToolCall, UserSaid
 from sandtrail.ledgers.findings import overall_of
@@ -59,7 +59,15 @@ def run(
         ended, detail = drive.through(scenario)
         unfired = tuple(str(fault) for fault in world.faults.unfired)
         trajectory = Trajectory(
-            scenario.id, agent.name, seed, repetition, tuple(drive.messages), world.ledger, ended, detail, unfired
+            scenario.id,
+            agent.name,
+            seed,
+            repetition,
+            tuple(drive.messages),
+            world.ledger,
+            ended,
+            detail,
+            unfired,
         )
         findings = judge(scenario.expect, trajectory)
         return Result(scenario, trajectory, findings, unexpected_writes(scenario.expect, trajectory))
@@ -98,10 +106,14 @@ class _Drive:
             self.messages.append(self._answered(call))
 
     def _answered(self, call: ToolCall) -> Answered:
-        exchange = self._world.exchange(Call(call.tool, call.arguments, self._world.spec.principal, path="runner"))
+        exchange = self._world.exchange(
+            Call(call.tool, call.arguments, self._world.spec.principal, path="runner")
+        )
         attempt = exchange.attempt
         if attempt.delivery is Delivery.LOST:
-            return Answered(call, f"{call.tool}: no answer within the time limit", is_error=True, attempt=attempt.seq)
+            return Answered(
+                call, f"{call.tool}: no answer within the time limit", is_error=True, attempt=attempt.seq
+            )
         return Answered(call, exchange.answer.text, is_error=not exchange.answer.ok, attempt=attempt.seq)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Annotated, TypeAlias
 
 from sandtrail.fakes import Entity, Id, Money, Ref, Rejected, Service, Tx, operation
+from sandtrail.fakes.entities import Table
 from sandtrail.fakes.problems import Problem
 from sandtrail.ledgers import WorldSpec
 
@@ -102,13 +103,18 @@ def _forged_claimed(tx: Tx) -> None:
         _forge(tx)
 
 
+def _forged(tx: Tx) -> None:
+    honest(tx)
+    _forge(tx)
+
+
 def _forge(tx: Tx) -> None:
     before, after = '["$item.two","open","blue",0,"USD"]', '["$item.two","closed","blue",0,"USD"]'
     number = [table.name for table in tx._store.schema.tables].index("item")  # noqa: SLF001  # pyright: ignore
     raw(tx).execute("INSERT INTO _change (tbl, old, new) VALUES (?, ?, ?)", (number, before, after))
 
 
-def _item(tx: Tx) -> object:
+def _item(tx: Tx) -> Table:
     return tx._store.schema.by_name["item"]  # noqa: SLF001  # pyright: ignore
 
 
@@ -183,7 +189,9 @@ DEEDS: dict[str, Deed] = {
     "insert": sql("INSERT INTO item VALUES ('$item.x', 'open', 'red', 0, 'USD')", after=honest),
     "update": sql(_UPDATE_TWO, after=honest),
     "delete": sql("DELETE FROM part", after=honest),
-    "replace": sql("INSERT OR REPLACE INTO item VALUES ('$item.three', 'open', 'pink', 0, 'USD')", after=honest),
+    "replace": sql(
+        "INSERT OR REPLACE INTO item VALUES ('$item.three', 'open', 'pink', 0, 'USD')", after=honest
+    ),
     "replace_claimed": _replace_claimed,
     "replace_unseen": _replace_unseen,
     "cascade": _delete_cascading,
@@ -209,7 +217,7 @@ DEEDS: dict[str, Deed] = {
     "temp_trigger": sql(_HIDE, _UPDATE_TWO),
     "alter": sql("ALTER TABLE item ADD COLUMN hidden TEXT"),
     "pragma": sql("PRAGMA recursive_triggers = 0"),
-    "forge": lambda tx: (honest(tx), _forge(tx)),
+    "forge": _forged,
     "forge_claimed": _forged_claimed,
     "erase": sql(_UPDATE_TWO, "DELETE FROM _change"),
     # money
@@ -244,7 +252,7 @@ class Saboteur(Service):
         """Run a deed in a read operation. Returns nothing."""
         _run(tx, deed)
 
-    def on_clock(self, tx: Tx, before: object, after: object) -> None:  # noqa: ARG002  the hook's signature
+    def on_clock(self, tx: Tx, before: object, after: object) -> None:
         """Honest clock work: things fade."""
         tx.update(tx.get(Item, "$item.three"), color="grey", effect="item.faded")
 

@@ -70,10 +70,21 @@ class Sandbox:
         bases: dict[tuple[tuple[str, str], str], tuple[str, str, Routes]] = {}
         for url, service in {**{self._own_url(service): service for service in self._routes}, **urls}.items():
             parts = urlsplit(url)
-            if service not in self._routes or parts.scheme not in {"http", "https"} or not parts.hostname or parts.query:
+            if (
+                service not in self._routes
+                or parts.scheme not in {"http", "https"}
+                or not parts.hostname
+                or parts.query
+            ):
                 known = ", ".join(self._routes)
-                raise ValueError(f"urls: {url!r}: {service!r} does not fit; map 'https://host/base' to one of {known}")
-            bases[_host(url), parts.path.rstrip("/")] = (service, parts.path.rstrip("/"), self._routes[service])
+                raise ValueError(
+                    f"urls: {url!r}: {service!r} does not fit; map 'https://host/base' to one of {known}"
+                )
+            bases[_host(url), parts.path.rstrip("/")] = (
+                service,
+                parts.path.rstrip("/"),
+                self._routes[service],
+            )
         return bases
 
     def _own_url(self, service: str) -> str:
@@ -89,7 +100,9 @@ class Sandbox:
         self._active = True
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._active = False
         HUB.leave(self)
         FREEZER.thaw(self)
@@ -116,7 +129,11 @@ class Sandbox:
         if unread:
             raise UnreadBlocks(unread)
         for fault in self.faults.unfired:
-            warnings.warn(f"the planned fault {fault} never fired: nothing is known about it", UnfiredFault, stacklevel=3)
+            warnings.warn(
+                f"the planned fault {fault} never fired: nothing is known about it",
+                UnfiredFault,
+                stacklevel=3,
+            )
 
     # -- looking ---------------------------------------------------------------------------------------
 
@@ -214,7 +231,13 @@ class Sandbox:
         if base is None:
             raise self.block(f"{request.method} {url}", detail=f"host {urlsplit(url).hostname}", path=path)
         _, prefix, routes = base
-        inner = Request(request.method, request.path.removeprefix(prefix) or "/", request.query, request.headers, request.body)
+        inner = Request(
+            request.method,
+            request.path.removeprefix(prefix) or "/",
+            request.query,
+            request.headers,
+            request.body,
+        )
         return serve(self.world, routes, inner, self.world.spec.principal, path=path)
 
     def _base(self, url: str) -> tuple[str, str, Routes] | None:

@@ -49,7 +49,9 @@ class Checked:
     def named(self) -> bool:
         """Exactly the expected code, at the expected place, and nothing as grave beside it."""
         grave = [finding for finding in self.findings if finding.severity == self.expected.severity]
-        return bool(grave) and all(finding.code == self.fault.code and finding.at == self.fault.at for finding in grave)
+        return bool(grave) and all(
+            finding.code == self.fault.code and finding.at == self.fault.at for finding in grave
+        )
 
     @property
     def expected(self) -> Finding:
@@ -168,8 +170,16 @@ def ledger_faults() -> Iterator[Seeded]:
         ("a write that is undone in the same call", "undo"),
     ):
         yield Seeded(name, stray, first, act(deed))
-    yield Seeded("a COMMIT of the service's own, then a crash", stray, first, act("commit_and_fail"), NO_AUTHORIZER)
-    yield Seeded("a ROLLBACK of the service's own, then a write", stray, first, act("rollback_and_write"), NO_AUTHORIZER)
+    yield Seeded(
+        "a COMMIT of the service's own, then a crash", stray, first, act("commit_and_fail"), NO_AUTHORIZER
+    )
+    yield Seeded(
+        "a ROLLBACK of the service's own, then a write",
+        stray,
+        first,
+        act("rollback_and_write"),
+        NO_AUTHORIZER,
+    )
     yield Seeded("a COMMIT that the authorizer refuses", tampered, first, act("commit_and_fail"))
     yield Seeded("a SAVEPOINT that the authorizer refuses", tampered, first, act("savepoint"))
     yield Seeded("a savepoint rolled back, met by the fence", hole, first, act("savepoint"), NO_AUTHORIZER)
@@ -197,22 +207,38 @@ def ledger_faults() -> Iterator[Seeded]:
 def _evidence(first: str, stray: str, hole: str, tampered: str) -> Iterator[Seeded]:
     """Hands laid on the evidence itself, with one guard after the other lifted."""
     yield Seeded("a dropped trigger, refused", tampered, first, act("drop_trigger"))
-    yield Seeded("a dropped trigger, noticed in the schema", tampered, first, act("drop_and_update"), NO_AUTHORIZER)
+    yield Seeded(
+        "a dropped trigger, noticed in the schema", tampered, first, act("drop_and_update"), NO_AUTHORIZER
+    )
     yield Seeded("a dropped trigger, met by the fence", hole, first, act("drop_and_update"), NO_REPLAY)
     yield Seeded("a dropped trigger, met by the replay", hole, "the end", act("drop_and_update"), ONLY_REPLAY)
     yield Seeded("an authorizer taken off, a trigger dropped", tampered, first, act("disarm"))
     yield Seeded("a created trigger, refused", tampered, first, act("create_trigger"))
-    yield Seeded("a created trigger, noticed in the schema", tampered, first, act("create_trigger"), NO_AUTHORIZER)
+    yield Seeded(
+        "a created trigger, noticed in the schema", tampered, first, act("create_trigger"), NO_AUTHORIZER
+    )
     yield Seeded("what a created trigger writes", stray, first, act("trigger_and_update"), NO_SCHEMA)
     yield Seeded("a temporary trigger, refused", tampered, first, act("temp_trigger"))
     yield Seeded("a temporary trigger that hides changes", hole, first, act("temp_trigger"), NO_AUTHORIZER)
     yield Seeded("an altered table, refused", tampered, first, act("alter"))
     yield Seeded("a pragma, refused", tampered, first, act("pragma"))
     yield Seeded("a pragma, noticed", tampered, first, act("replace_unseen"), NO_AUTHORIZER)
-    yield Seeded("a REPLACE unseen by its trigger, met by the replay", hole, "the end", act("replace_unseen"), NO_SCHEMA)
+    yield Seeded(
+        "a REPLACE unseen by its trigger, met by the replay",
+        hole,
+        "the end",
+        act("replace_unseen"),
+        NO_SCHEMA,
+    )
     yield Seeded("a forged change row, refused", tampered, first, act("forge"))
     yield Seeded("a forged change row, met by the rules", stray, first, act("forge"), NO_AUTHORIZER)
-    yield Seeded("a forged change row with its effect, met by the replay", hole, "the end", act("forge_claimed"), NO_AUTHORIZER)
+    yield Seeded(
+        "a forged change row with its effect, met by the replay",
+        hole,
+        "the end",
+        act("forge_claimed"),
+        NO_AUTHORIZER,
+    )
     yield Seeded("an erased change row, refused", tampered, first, act("erase"))
     yield Seeded("an erased change row, met by the fence", hole, first, act("erase"), NO_AUTHORIZER)
     yield Seeded("an erased change row, met by the replay", hole, "the end", act("erase"), NO_FENCE)
@@ -220,14 +246,28 @@ def _evidence(first: str, stray: str, hole: str, tampered: str) -> Iterator[Seed
 
 def _files(tampered: str) -> Iterator[Seeded]:
     """Damage to a saved ledger of five lines: head, three pages, seal."""
-    yield Seeded("a flipped byte in a saved line", tampered, "line 2", saved(lambda own, _: [own[0], _flip(own[1]), *own[2:]]))
+    yield Seeded(
+        "a flipped byte in a saved line",
+        tampered,
+        "line 2",
+        saved(lambda own, _: [own[0], _flip(own[1]), *own[2:]]),
+    )
     yield Seeded("a removed line", tampered, "line 3", saved(lambda own, _: [*own[:2], *own[3:]]))
-    yield Seeded("two lines swapped", tampered, "line 2", saved(lambda own, _: [own[0], own[2], own[1], *own[3:]]))
+    yield Seeded(
+        "two lines swapped", tampered, "line 2", saved(lambda own, _: [own[0], own[2], own[1], *own[3:]])
+    )
     yield Seeded("a line written twice", tampered, "line 3", saved(lambda own, _: [*own[:2], *own[1:]]))
-    yield Seeded("a line of another ledger merged in", tampered, "line 3", saved(lambda own, other: [*own[:2], other[1], *own[2:]]))
+    yield Seeded(
+        "a line of another ledger merged in",
+        tampered,
+        "line 3",
+        saved(lambda own, other: [*own[:2], other[1], *own[2:]]),
+    )
     yield Seeded("another ledger appended", tampered, "line 6", saved(lambda own, other: [*own, *other]))
     yield Seeded("a file cut between lines", tampered, "line 4", saved(lambda own, _: own[:-1]))
-    yield Seeded("a file cut within a line", tampered, "line 5", saved(lambda own, _: [*own[:-1], own[-1][:40]]))
+    yield Seeded(
+        "a file cut within a line", tampered, "line 5", saved(lambda own, _: [*own[:-1], own[-1][:40]])
+    )
 
 
 def honest_scenes() -> Iterator[tuple[str, Scene]]:
@@ -311,4 +351,8 @@ def report(outcomes: Outcomes) -> Iterator[Line]:
     yield Line("")
     yield Line(f"ledger  {named} of {len(outcomes.ledger)} seeded faults named", "bold")
     yield Line(f"honest  {outcomes.honest} scenes, {len(outcomes.false_alarms)} false alarms", "bold")
-    yield Line("exit 0: every seeded fault is named" if outcomes.passed else "exit 3: the evidence has a gap; do not trust a run")
+    yield Line(
+        "exit 0: every seeded fault is named"
+        if outcomes.passed
+        else "exit 3: the evidence has a gap; do not trust a run"
+    )

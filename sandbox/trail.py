@@ -24,7 +24,11 @@ _STYLES = {
     Severity.WARNING: "yellow",
     Severity.INFO: "dim",
 }
-_WORDS = {Overall.PASS: ("PASS", "bold green"), Overall.WARN: ("WARN", "bold yellow"), Overall.FAIL: ("FAIL", "bold red")}
+_WORDS = {
+    Overall.PASS: ("PASS", "bold green"),
+    Overall.WARN: ("WARN", "bold yellow"),
+    Overall.FAIL: ("FAIL", "bold red"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,9 @@ def clean(text: str) -> str:
     >>> clean("red \\x1b[31m!")
     'red \\\\x1b[31m!'
     """
-    return "".join(_spelled(char) if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co"} else char for char in text)
+    return "".join(
+        _spelled(char) if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co"} else char for char in text
+    )
 
 
 def _spelled(char: str) -> str:
@@ -64,8 +70,18 @@ def trail(result: Result) -> Iterator[Line]:
         yield from _wrapped(text, "  ", " " * 11, _STYLES[finding.severity])
     yield from _wrapped(_foot(result), "  ", "  ", "")
     if result.findings:
-        place = f"--seed {run.seed} --repetition {run.repetition}"
-        yield Line(f"  again: sandtrail run {run.scenario} --agent {run.agent} {place}", "dim")
+        yield from _again(result)
+
+
+def _again(result: Result) -> Iterator[Line]:
+    """The command that repeats the run, ids included; on a line of its own where it is long."""
+    run = result.trajectory
+    command = f"sandtrail run {run.scenario} --agent {run.agent}"
+    command += f" --seed {run.seed}" if run.seed else ""
+    command += f" --repetition {run.repetition}" if run.repetition > 1 else ""
+    lines = ["again:", command] if len(command) > WIDTH - 9 else [f"again: {command}"]
+    for line in lines:
+        yield Line(f"  {line}" if len(line) < WIDTH - 2 else line, "dim")
 
 
 def _meaning(result: Result) -> str:
@@ -81,7 +97,9 @@ def _steps(result: Result) -> Iterator[Line]:
             yield from _wrapped(clean(run.ledger.projection.text(message.text)), "  user   ", " " * 9, "cyan")
         elif isinstance(message, Decided):
             if isinstance(message.decision, Reply):
-                yield from _wrapped(clean(run.ledger.projection.text(message.decision.text)), "  agent  ", " " * 9, "cyan")
+                yield from _wrapped(
+                    clean(run.ledger.projection.text(message.decision.text)), "  agent  ", " " * 9, "cyan"
+                )
         else:
             number += 1
             yield from _call(result, message, number, pages[message.attempt])
@@ -91,9 +109,16 @@ def _call(result: Result, message: Answered, number: int, page: Page) -> Iterato
     """A call: an argument a line, each with where its value stood before; then what the rows did."""
     run, attempt = result.trajectory, page.attempt
     assert attempt is not None, "a call has an attempt"
-    style = "" if attempt.outcome in {Outcome.OK, Outcome.REPLAYED} and attempt.delivery == "delivered" else "yellow"
+    style = (
+        ""
+        if attempt.outcome in {Outcome.OK, Outcome.REPLAYED} and attempt.delivery == "delivered"
+        else "yellow"
+    )
     head, state = f"{number:>2} {message.call.tool}", _state(attempt)
-    shown = [(f"{name}={_value(run.ledger.projection.value(value))}", value) for name, value in message.call.arguments.items()]
+    shown = [
+        (f"{name}={_value(run.ledger.projection.value(value))}", value)
+        for name, value in message.call.arguments.items()
+    ]
     if len(head) > _TOOL:
         yield Line(_cut(head), style)
         head = ""
@@ -140,11 +165,15 @@ def _foot(result: Result) -> str:
     same = [service for service in services if ledger.unchanged(service)]
     unchanged = "everything" if same == services else ", ".join(same) or "nothing"
     blocked = len(ledger.attempts(outcome=Outcome.BLOCKED))
-    return f"unexpected writes {result.unexpected_writes} · unchanged: {unchanged} · blocked requests {blocked}"
+    return (
+        f"unexpected writes {result.unexpected_writes} · unchanged: {unchanged} · blocked requests {blocked}"
+    )
 
 
 def _wrapped(text: str, first: str, rest: str, style: str) -> Iterator[Line]:
-    for line in textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False) or [first]:
+    for line in textwrap.wrap(
+        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+    ) or [first]:
         yield Line(line, style)
 
 

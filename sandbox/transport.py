@@ -23,17 +23,23 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Answer one request. Raises ReadTimeout where the answer is lost, BlockedRequest for a foreign host."""
-        return self._answered(request, request.read())
+        answered: httpx.Response = self._answered(request, request.read())
+        return answered
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The same for async clients."""
-        return self._answered(request, await request.aread())
+        answered: httpx.Response = self._answered(request, await request.aread())
+        return answered
 
     def _answered(self, request: Any, body: bytes) -> Any:
         library: Any = importlib.import_module(type(request).__module__.split(".", 1)[0])
         url = str(request.url)
         if not self._sandbox.claims(url):
-            raise self._sandbox.block(f"{request.method} {url.split(chr(63))[0]}", detail=f"host {request.url.host}", path=library.__name__)
+            raise self._sandbox.block(
+                f"{request.method} {url.split(chr(63), maxsplit=1)[0]}",
+                detail=f"host {request.url.host}",
+                path=library.__name__,
+            )
         parts = urlsplit(url)
         headers = {name.lower(): value for name, value in request.headers.items()}
         sent = Request(request.method, parts.path or "/", parts.query, headers, body)

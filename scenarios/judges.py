@@ -35,14 +35,20 @@ def endings(_: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
         Ended.OFF_SCRIPT: "simulator.off_script",
     }
     if trajectory.ended in codes:
-        yield Finding(codes[trajectory.ended], "final", trajectory.detail or f"the run ended with {trajectory.ended}")
+        yield Finding(
+            codes[trajectory.ended], "final", trajectory.detail or f"the run ended with {trajectory.ended}"
+        )
 
 
 def effects(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
     """Committed effects against the declared footprint: wrong, too many, too few, or not allowed at all."""
     spent: dict[int, int] = {}
     for effect in trajectory.ledger.effects():
-        fitting = [n for n, wanted in enumerate(contract.effects) if wanted.name == effect.name and effect.matches(wanted.facts)]
+        fitting = [
+            n
+            for n, wanted in enumerate(contract.effects)
+            if wanted.name == effect.name and effect.matches(wanted.facts)
+        ]
         free = next((n for n in fitting if spent.get(n, 0) < contract.effects[n].times), None)
         if free is not None:
             spent[free] = spent.get(free, 0) + 1
@@ -53,14 +59,20 @@ def effects(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
             yield _unwanted(contract, effect)
     for n, wanted in enumerate(contract.effects):
         if spent.get(n, 0) < wanted.times:
-            yield Finding("effect.missing", "final", f"{wanted} happened {spent.get(n, 0)} time(s), wanted {wanted.times}")
+            yield Finding(
+                "effect.missing",
+                "final",
+                f"{wanted} happened {spent.get(n, 0)} time(s), wanted {wanted.times}",
+            )
 
 
 def _unwanted(contract: Contract, effect: Effect) -> Finding:
     """An effect that no line allows: with a wrong fact where a line names it, else not authorized."""
     named = [wanted for wanted in contract.effects if wanted.name == effect.name]
     if not named:
-        return Finding("effect.unauthorized_write", _at(effect), f"{effect} was not asked for", (str(effect),))
+        return Finding(
+            "effect.unauthorized_write", _at(effect), f"{effect} was not asked for", (str(effect),)
+        )
     wrong = _wrong_facts(named[0], effect)
     code = "effect.wrong_amount" if set(wrong) <= {"amount", "currency"} else "effect.wrong_target"
     said = ", ".join(f"{name} is {effect.facts.get(name)}, wanted {named[0].facts[name]}" for name in wrong)
@@ -84,7 +96,9 @@ def read_only(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding
     for attempt in trajectory.ledger.attempts(access=Access.WRITE):
         if attempt.outcome is not Outcome.OK:
             reason = f"{attempt.operation} was tried on a read-only request: {attempt.outcome}"
-            yield Finding("effect.write_attempt_on_read_only", f"attempt {attempt.seq}", reason, (str(attempt),))
+            yield Finding(
+                "effect.write_attempt_on_read_only", f"attempt {attempt.seq}", reason, (str(attempt),)
+            )
 
 
 def calls(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:

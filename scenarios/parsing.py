@@ -47,14 +47,23 @@ class _Reader:
         self._places: dict[str, Place] = {}
 
     def scenario(self, text: str) -> Scenario:
-        top = self._mapping(self._composed(text), "", known=_TOP, required=("scenario", "why", "world", "user", "expect"))
+        top = self._mapping(
+            self._composed(text), "", known=_TOP, required=("scenario", "why", "world", "user", "expect")
+        )
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,79}", name := self._text(top["scenario"])):
-            raise self._bad(top["scenario"], f"scenario: {name!r} is no id; use lower-case letters, digits and dashes")
+            raise self._bad(
+                top["scenario"], f"scenario: {name!r} is no id; use lower-case letters, digits and dashes"
+            )
         world = self._world(top)
         user = self._mapping(top["user"], "user", known=("says", "then"), required=("says",))
-        says = [self._text(user["says"]), *map(self._text, self._list(user["then"]) if "then" in user else ())]
+        says = [
+            self._text(user["says"]),
+            *map(self._text, self._list(user["then"]) if "then" in user else ()),
+        ]
         expect = self._contract(top["expect"])
-        for template, node in zip(says, [user["says"], *(user["then"].value if "then" in user else ())], strict=True):
+        for template, node in zip(
+            says, [user["says"], *(user["then"].value if "then" in user else ())], strict=True
+        ):
             for symbol in SYMBOL.findall(template):
                 if symbol not in world.entities:
                     raise self._bad(node, f"{symbol} is not in world{_near(symbol, world.entities)}")
@@ -68,13 +77,17 @@ class _Reader:
             self._places[symbol] = self._place(node)
             fields = self._mapping(node, symbol)
             entities[symbol] = {name: self._value(value) for name, value in fields.items()}
-        options: dict[str, Any] = {"faults": FaultPlan(tuple(map(self._fault, self._list(top["faults"]) if "faults" in top else ())))}
+        options: dict[str, Any] = {
+            "faults": FaultPlan(tuple(map(self._fault, self._list(top["faults"]) if "faults" in top else ())))
+        }
         if "now" in top:
             options["now"] = self._instant(top["now"])
         if "zone" in top:
             options["zone"] = self._text(top["zone"])
         if "tenants" in top:
-            options["principal"] = Principal("agent", tenants=tuple(map(self._text, self._list(top["tenants"]))))
+            options["principal"] = Principal(
+                "agent", tenants=tuple(map(self._text, self._list(top["tenants"])))
+            )
         try:
             return WorldSpec(entities, **options)
         except ValueError as error:
@@ -86,7 +99,9 @@ class _Reader:
         kinds = [kind for kind in known if kind in fields]
         if len(kinds) != 1:
             raise self._bad(node, f"a fault has one kind: {', '.join(known)}")
-        numbers = {name: self._number(fields[name]) for name in ("nth", "times", "seconds") if name in fields}
+        numbers: dict[str, Any] = {
+            name: self._number(fields[name]) for name in ("nth", "times", "seconds") if name in fields
+        }
         try:
             return Fault(FaultKind(kinds[0]), self._text(fields[kinds[0]]), **numbers)
         except ValueError as error:
@@ -98,7 +113,9 @@ class _Reader:
         try:
             return Contract(
                 read_only="read_only" in fields and self._flag(fields["read_only"]),
-                effects=tuple(map(self._effect, self._list(fields["effects"]) if "effects" in fields else ())),
+                effects=tuple(
+                    map(self._effect, self._list(fields["effects"]) if "effects" in fields else ())
+                ),
                 arguments=self._arguments(fields["arguments"]) if "arguments" in fields else (),
                 states=self._states(fields["answer"]) if "answer" in fields else (),
                 calls=tuple(map(self._text, self._list(fields["calls"]) if "calls" in fields else ())),
@@ -110,7 +127,10 @@ class _Reader:
         fields = self._mapping(node, "expect.effects")
         times = self._number(fields.pop("times")) if "times" in fields else 1
         if len(fields) != 1 or "." not in (name := next(iter(fields))):
-            raise self._bad(node, "an effect is one name with its facts, for example refund.created: {payment: $payment.second}")
+            raise self._bad(
+                node,
+                "an effect is one name with its facts, for example refund.created: {payment: $payment.second}",
+            )
         facts: dict[str, Any] = {}
         for fact, value_node in self._mapping(fields[name], f"expect.effects.{name}").items():
             value = self._value(value_node)
@@ -151,12 +171,16 @@ class _Reader:
             for token in yaml.scan(text, Loader=yaml.SafeLoader):
                 if isinstance(token, yaml.AnchorToken | yaml.AliasToken | yaml.TagToken):
                     line = token.start_mark.line + 1
-                    raise BadScenario(Place(self._origin, line), "anchors, aliases and tags are not read; write it out")
+                    raise BadScenario(
+                        Place(self._origin, line), "anchors, aliases and tags are not read; write it out"
+                    )
             node = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             line = mark.line + 1 if mark else 1
-            raise BadScenario(Place(self._origin, line), f"no YAML: {getattr(error, 'problem', None) or error}") from None
+            raise BadScenario(
+                Place(self._origin, line), f"no YAML: {getattr(error, 'problem', None) or error}"
+            ) from None
         except RecursionError:
             raise BadScenario(start, "the file nests too deep") from None
         if node is None:
@@ -200,7 +224,9 @@ class _Reader:
             raise self._bad(node, "one value is wanted")
         kind = node.tag.rpartition(":")[2]
         if kind == "float":
-            raise self._bad(node, f"{node.value} is a float; write money as 42.50 USD and numbers of an order in quotes")
+            raise self._bad(
+                node, f"{node.value} is a float; write money as 42.50 USD and numbers of an order in quotes"
+            )
         if kind == "int":
             return self._number(node)
         if kind == "timestamp":

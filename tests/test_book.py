@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from worlds import LEE, NORTH, world
 
 from sandtrail.fakes import World
 from sandtrail.fakes.customers import Customer
@@ -31,6 +30,7 @@ from sandtrail.ledgers.entries import Origin, RowClaim
 from sandtrail.ledgers.findings import CODES, overall_of
 from sandtrail.ledgers.specs import TableFact
 from sandtrail.ledgers.words import OriginKind
+from worlds import LEE, NORTH, world
 
 
 def refund(here: World, symbol: str = "$payment.second", amount: int = 4250) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 # pyright: reportPrivateUsage=false
-# ruff: noqa: SLF001  collisions of 40-bit ids happen only where the mint is made to collide
 import re
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -13,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
-from worlds import world
 
 from sandtrail.fakes import SERVICES, Ref, Service, Tx, World, operation
 from sandtrail.fakes.edge import ALPHABET, PREFIXES, Edge, SymbolLeak, run_key
 from sandtrail.ledgers import Binding, Outcome, WorldSpec
+from worlds import world
 
 LAMP, MAT, LEE = "$payment.lamp", "$payment.mat", "$customer.lee"
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,8}", fullmatch=True)
@@ -175,7 +174,7 @@ def test_entities_that_are_kept_apart_stand_three_edits_from_each_other(
 ) -> None:
     made = edge(seed, style="opaque", apart=symbols)
     ids = [made.raw(symbol) for symbol in symbols]
-    assert min(distance(one, other) for one, other in combinations(ids, 2)) > 2  # noqa: PLR2004  two edits
+    assert min(distance(one, other) for one, other in combinations(ids, 2)) > 2
 
 
 def number_of(raw: str) -> int:
@@ -216,13 +215,13 @@ def near_misses(draw: st.DrawFn) -> tuple[str, str]:
 @settings(max_examples=200, deadline=None)
 @given(pair=near_misses())
 def test_a_draw_that_comes_too_near_is_drawn_again(pair: tuple[str, str]) -> None:
-    assert distance(*pair) <= 2  # noqa: PLR2004  two edits
+    assert distance(*pair) <= 2
     made = Colliding(dict(zip((LAMP, MAT), pair, strict=True)))
     made.keep_apart([LAMP, MAT])
     first, second = made.raw(LAMP), made.raw(MAT)
     assert first == pair[0]
     assert second != pair[1]
-    assert distance(first, second) > 2  # noqa: PLR2004  two edits
+    assert distance(first, second) > 2
 
 
 def test_a_near_draw_of_an_entity_that_nobody_named_is_taken() -> None:
@@ -256,7 +255,7 @@ def test_a_copy_keeps_its_distance_to_what_was_issued_before() -> None:
     made.raw(LAMP)
     twin = made.copy()
     twin._mint = made._mint  # type: ignore[method-assign]
-    assert distance(twin.raw(MAT), "00000000") > 2  # noqa: PLR2004  two edits
+    assert distance(twin.raw(MAT), "00000000") > 2
 
 
 def test_created_entities_are_kept_apart_from_named_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +267,7 @@ def test_created_entities_are_kept_apart_from_named_ones(monkeypatch: pytest.Mon
     monkeypatch.setattr(Edge, "_mint", near)
     with world(style="opaque") as here:
         note = here.call("add_note", customer_id=here.id(LEE), text="hello").json()["id"]
-        assert distance(note, here.id(LEE)) > 2  # noqa: PLR2004  two edits
+        assert distance(note, here.id(LEE)) > 2
 
 
 # -- free text ---------------------------------------------------------------------------------------------
@@ -329,7 +328,7 @@ def test_a_bare_symbol_does_not_leave() -> None:
 )
 def test_text_that_names_nothing_of_this_world_leaves_as_it_is(text: str) -> None:
     assert known(LAMP).outward(text) == text
-    assert known(LAMP).inward(text) == text
+    assert known(LAMP).outward(known(LAMP).inward(text)) == text
 
 
 def test_a_sentence_about_symbols_and_mentions_is_said_with_raw_ids() -> None:

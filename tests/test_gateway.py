@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from worlds import ENTITIES, LEE, NORTH, SUPPORT, world
 
 from sandtrail.fakes import SERVICES, Entity, Id, NotFound, Tx
 from sandtrail.fakes.billing import Invoice, Payment
@@ -22,6 +21,7 @@ from sandtrail.fakes.store import Store
 from sandtrail.ledgers import Effect, Outcome, Principal, WorldSpec
 from sandtrail.ledgers.entries import RowClaim
 from sandtrail.ledgers.specs import DEFAULT_NOW
+from worlds import ENTITIES, LEE, NORTH, SUPPORT, world
 
 EVERYBODY = Principal("world", tenants=("*",))
 
@@ -343,6 +343,13 @@ def test_an_update_of_nothing_writes_nothing(store: Store, tx: Tx, values: dict[
         assert tx.update(before, **values) == before
     assert store.take().changes == ()
     assert [effect.rows for effect in tx.effects] == [()]
+
+
+def test_what_an_update_of_an_old_record_gives_back_is_what_the_store_has(tx: Tx) -> None:
+    old = tx.get(Product, "$product.lamp")
+    tx.update(old, stock=3)
+    undone = tx.update(old, stock=old.stock)
+    assert undone.stock == tx.get(Product, "$product.lamp").stock == old.stock
 
 
 def test_true_is_not_one_in_an_update(tx: Tx) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -22,6 +23,7 @@ import openai
 import pytest
 import requests
 import respx
+
 from sandtrail.ledgers import Outcome, WorldSpec
 from sandtrail.sandbox import Block, BlockedRequest, Record, Sandbox, UnreadBlocks
 from worlds import ENTITIES, SUPPORT
@@ -72,7 +74,10 @@ LEAVING: dict[str, tuple[Callable[[], object], str]] = {
     "name look-up": (lambda: socket.getaddrinfo("example.com", 80), "example.com"),
     "anthropic": (_ask_anthropic, "api.anthropic.com"),
     "openai": (_ask_openai, "api.openai.com"),
-    "a sibling of a mapped path": (lambda: httpx.get("https://billing.internal/v2/payments"), "billing.internal"),
+    "a sibling of a mapped path": (
+        lambda: httpx.get("https://billing.internal/v2/payments"),
+        "billing.internal",
+    ),
     "another port": (lambda: httpx.get("https://billing.internal:8443/v1/payments"), "billing.internal"),
     "another scheme": (lambda: httpx.get("http://billing.internal/v1/payments"), "billing.internal"),
 }
@@ -91,11 +96,12 @@ def test_a_request_to_elsewhere_is_refused_by_name_and_on_record(way: str) -> No
 
 
 def test_a_swallowed_refusal_still_fails_the_test_that_never_looked() -> None:
-    with pytest.raises(UnreadBlocks, match=r"example\.com"), Sandbox(SPEC):
-        try:
+    def careless_agent() -> None:
+        with contextlib.suppress(Exception):
             httpx.get("https://example.com/secret?token=abc")
-        except Exception:  # noqa: BLE001, S110  what agents do
-            pass
+
+    with pytest.raises(UnreadBlocks, match=r"example\.com"), Sandbox(SPEC):
+        careless_agent()
 
 
 def test_the_record_of_a_refusal_keeps_no_query() -> None:
@@ -108,10 +114,13 @@ def test_the_record_of_a_refusal_keeps_no_query() -> None:
 
 
 def test_an_error_of_the_test_itself_is_not_hidden_by_unread_blocks() -> None:
-    with pytest.raises(KeyError), Sandbox(SPEC):
+    def failing_test() -> None:
         with pytest.raises(BlockedRequest):
             httpx.get("https://example.com")
         raise KeyError("mine")
+
+    with pytest.raises(KeyError), Sandbox(SPEC):
+        failing_test()
 
 
 def test_outside_a_sandbox_nothing_is_touched() -> None:
@@ -124,7 +133,7 @@ def test_outside_a_sandbox_nothing_is_touched() -> None:
 
 
 @contextmanager
-def served() -> Iterator[str]:
+def served() -> Generator[str]:
     """A real server on loopback."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -136,7 +145,7 @@ def served() -> Iterator[str]:
 
         do_POST = do_GET  # noqa: N815  the base class's naming
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the base class's naming
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
@@ -157,9 +166,8 @@ def test_loopback_is_refused_unless_allowed() -> None:
                 with pytest.raises(Exception, match="sandtrail sandbox"):
                     get(url)
             assert sandbox.blocked_hosts() == ["127.0.0.1"]
-        with Sandbox(SPEC, loopback=True):
-            with urllib.request.urlopen(url, timeout=5) as answer:
-                assert answer.read() == b"real"
+        with Sandbox(SPEC, loopback=True), urllib.request.urlopen(url, timeout=5) as answer:
+            assert answer.read() == b"real"
 
 
 def test_the_recording_lane_lets_its_hosts_through_and_nothing_else() -> None:
@@ -169,7 +177,9 @@ def test_the_recording_lane_lets_its_hosts_through_and_nothing_else() -> None:
         assert requests.get(url, timeout=5).text == "real"
         with pytest.raises(BlockedRequest):
             httpx.get("https://example.com")
-        assert [(r.method, r.host, r.path, r.size) for r in sandbox.model_requests][0] == ("POST", "127.0.0.1", "/v1/messages", 5)
+        assert [(r.method, r.host, r.path, r.size) for r in sandbox.model_requests[:1]] == [
+            ("POST", "127.0.0.1", "/v1/messages", 5)
+        ]
         assert len(sandbox.model_requests) == 3
         assert sandbox.blocked_hosts() == ["example.com"]
 
@@ -192,7 +202,12 @@ def test_two_sandboxes_get_each_its_own_requests() -> None:
 def test_a_shared_production_url_goes_to_the_sandbox_of_the_context() -> None:
     def work(seed: int) -> list[str]:
         with Sandbox(SPEC, seed=seed, urls=URLS) as sandbox:
-            ids = [httpx.get("https://billing.internal/v1/payments", params={"order_id": sandbox.id("$order.lamp")}).json()["payments"][0]["id"] for _ in range(20)]
+            ids = [
+                httpx.get(
+                    "https://billing.internal/v1/payments", params={"order_id": sandbox.id("$order.lamp")}
+                ).json()["payments"][0]["id"]
+                for _ in range(20)
+            ]
             assert set(ids) == {sandbox.id("$payment.first")}
             assert len(sandbox.ledger.attempts()) == 20
             return ids
@@ -232,7 +247,10 @@ def test_a_bare_thread_among_several_sandboxes_is_refused_not_guessed() -> None:
         thread.start()
         thread.join()
         assert "2 sandboxes are active" in str(errors[0])
-        named = httpx.get(f"https://billing.internal/v1/payments/{one.id('$payment.first')}", headers={"X-Sandtrail": two.name})
+        named = httpx.get(
+            f"https://billing.internal/v1/payments/{one.id('$payment.first')}",
+            headers={"X-Sandtrail": two.name},
+        )
         assert named.status_code == 404
         assert len(two.ledger.attempts()) == 1
 
@@ -241,7 +259,9 @@ def test_a_sandbox_in_a_sandbox_gives_the_outer_one_back() -> None:
     with Sandbox(SPEC, seed=1, urls=URLS) as outer:
         with Sandbox(SPEC, seed=2, urls=URLS):
             pass
-        assert httpx.get(f"https://billing.internal/v1/payments/{outer.id('$payment.first')}").status_code == 200
+        assert (
+            httpx.get(f"https://billing.internal/v1/payments/{outer.id('$payment.first')}").status_code == 200
+        )
 
 
 def test_the_users_own_respx_keeps_its_routes_and_cannot_take_ours() -> None:
@@ -249,7 +269,12 @@ def test_the_users_own_respx_keeps_its_routes_and_cannot_take_ours() -> None:
         router.get("https://weather.test/").respond(json={"sun": True})
         with Sandbox(SPEC, urls=URLS) as sandbox:
             assert httpx.get("https://weather.test/").json() == {"sun": True}
-            assert httpx.get(f"https://billing.internal/v1/payments/{sandbox.id('$payment.first')}").json()["amount"] == 4250
+            assert (
+                httpx.get(f"https://billing.internal/v1/payments/{sandbox.id('$payment.first')}").json()[
+                    "amount"
+                ]
+                == 4250
+            )
         assert httpx.get("https://weather.test/").json() == {"sun": True}
 
 
@@ -258,10 +283,16 @@ def test_a_respx_started_inside_leaves_the_door_first() -> None:
         with respx.mock(assert_all_called=False) as router:
             router.get("https://weather.test/").respond(json={"sun": True})
             assert httpx.get("https://weather.test/").json() == {"sun": True}
-            assert httpx.get(f"https://billing.internal/v1/payments/{sandbox.id('$payment.first')}").status_code == 200
+            assert (
+                httpx.get(f"https://billing.internal/v1/payments/{sandbox.id('$payment.first')}").status_code
+                == 200
+            )
             with pytest.raises(BlockedRequest):
                 httpx.get("https://other.test/")
-        assert httpx.get(f"https://billing.internal/v1/payments/{sandbox.id('$payment.first')}").status_code == 200
+        assert (
+            httpx.get(f"https://billing.internal/v1/payments/{sandbox.id('$payment.first')}").status_code
+            == 200
+        )
         assert sandbox.blocked_hosts() == ["other.test"]
 
 
@@ -278,7 +309,12 @@ with Sandbox(spec, urls={"https://b.test": "billing"}) as sandbox:
     print(sorted({attempt.path for attempt in sandbox.ledger.attempts()}))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines() == ["httpx2 200", "requests 200", "httpx 200", "['httpx', 'httpx2', 'requests']"], done.stderr
+    assert done.stdout.splitlines() == [
+        "httpx2 200",
+        "requests 200",
+        "httpx 200",
+        "['httpx', 'httpx2', 'requests']",
+    ], done.stderr
 
 
 def test_an_unmapped_service_in_urls_is_an_error_that_names_the_known_ones() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -20,12 +19,12 @@ from test_machine_customers import (
     principals,
     shown,
 )
-from worlds import ENTITIES, world
 
 from sandtrail.fakes.billing import Credit, Invoice, InvoiceLine, Payment, Posting, Refund, Subscription
 from sandtrail.fakes.customers import Customer
 from sandtrail.fakes.orders import Order
 from sandtrail.ledgers import Principal
+from worlds import ENTITIES, world
 
 MORE: dict[str, dict[str, Any]] = {
     "$customer.sid": {"name": "Sid South", "email": "sid@example.test", "tenant": "south"},
@@ -83,30 +82,6 @@ class BillingMachine(ServiceMachine):
             if row["status"] == "open" and row["due_at"] is not None and row["due_at"] <= self.now:
                 row["status"] = "overdue"
 
-    def pages(
-        self,
-        operation: str,
-        arguments: Fields,
-        by: Principal,
-        name: str,
-        rows: Callable[[], list[Fields]],
-    ) -> None:
-        """Every page of a list, one call each."""
-        found = 0
-        cursor: str | None = None
-        while True:
-
-            def model(found: int = found) -> Fields:
-                left = rows()[found:]
-                last = {} if len(left) > arguments["limit"] else {"next_cursor": None}
-                return {name: left[: arguments["limit"]]} | last
-
-            body = self.ask(operation, model, {**arguments, "cursor": cursor}, by=by)
-            if body is None or body.get("next_cursor") is None:
-                return
-            found += len(body[name])
-            cursor = self.world.id(body["next_cursor"])
-
     # -- invoices --------------------------------------------------------------------------------------
 
     @rule(number=numbers, status=statuses, limit=limits, by=principals)
@@ -159,9 +134,8 @@ class BillingMachine(ServiceMachine):
     # -- payments --------------------------------------------------------------------------------------
 
     def payment_view(self, row: Row) -> Fields:
-        view = shown(row)
-        return {**{n: view[n] for n in ("id", "order_id", "refunded", "currency", "status", "card", "created_at")},
-                "amount": row["captured"]}  # fmt: skip
+        hidden = {"tenant", "customer_id", "captured"}
+        return {n: v for n, v in shown(row).items() if n not in hidden} | {"amount": row["captured"]}
 
     @rule(number=numbers, by=principals)
     def get_payment(self, number: int, by: Principal) -> None:

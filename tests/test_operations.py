@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
 from pydantic import BaseModel
-from worlds import world
 
 from sandtrail.fakes import SERVICES, Billing, Entity, Id, Instant, Money, Ref, Service, Tx, World, operation
 from sandtrail.fakes.edge import Edge, run_key
@@ -19,6 +18,7 @@ from sandtrail.fakes.operations import BadOperation, Operation, Parameter, opera
 from sandtrail.fakes.problems import Invalid
 from sandtrail.ledgers import Access
 from sandtrail.ledgers.specs import OperationFact, Risk, Slot
+from worlds import world
 
 SHIPPED = Services(SERVICES).operations
 PaymentId = Annotated[str, Ref("payment")]
@@ -184,6 +184,24 @@ class Borrower(Service):
     entities = Billing.entities
 
 
+class Box(Entity, table=True):
+    """A table without a version."""
+
+    id: Annotated[str, Id("box")]
+
+
+class Boxes(Service):
+    """A version held against rows that have none."""
+
+    name = "boxes"
+    entities = (Box,)
+
+    @operation("POST /v1/box/{box_id}", access="write", undone_by=None, versioned="box_id")
+    def set_box(self, tx: Tx, box_id: Annotated[str, Ref("box")]) -> Box:
+        """Set it. Writes. Returns the box."""
+        return tx.get(Box, box_id)
+
+
 class Undone(Service):
     """A write that nothing there undoes."""
 
@@ -217,6 +235,7 @@ class Loosely(Service):
             r"^table credit belongs to two services; set `entities` on each service",
         ),
         ((*SERVICES, Undone), BadOperation, r"^set_x: undone_by='unset_x' is no operation of this world$"),
+        ((Boxes,), BadOperation, r"^set_box: versioned='box_id'.* `version`"),
         ((Loosely,), BadEntity, r"^NoTable is no table; write class NoTable\(Entity, table=True\)$"),
     ],
 )
@@ -272,7 +291,7 @@ class Everything(Service):
         idempotent=True,
         versioned="payment_id",
     )
-    def do_everything(  # noqa: PLR0913, PLR0917  one parameter of each kind
+    def do_everything(
         self,
         tx: Tx,
         payment_id: PaymentId,
@@ -398,7 +417,7 @@ class Short(Service):
     name = "spelt"
 
     @operation("POST /v1/x/{payment_id}", access="write", undone_by=None, versioned="payment_id")
-    def set_x(self, tx: Tx, payment_id: Ref["payment"], other: Ref["order"] | None = None) -> Ref["payment"]:  # type: ignore[name-defined, type-arg]  # noqa: F821  # pyright: ignore  the form in question
+    def set_x(self, tx: Tx, payment_id: Ref["payment"], other: Ref["order"] | None = None) -> Ref["payment"]:  # type: ignore[name-defined, type-arg]  # noqa: F821, UP037  # pyright: ignore  the form in question
         """Set it. Writes. Returns the payment's id."""
         return f"{tx} {payment_id} {other}"  # type: ignore[return-value]  # pyright: ignore
 
@@ -482,37 +501,37 @@ def test_what_was_left_out_has_its_default(edge: Edge) -> None:
     assert values["day"].isoformat() == "2026-03-02"
 
 
-@pytest.mark.parametrize(
-    ("given", "pointer", "said"),
-    [
-        ({"colour": "red"}, "/colour", "unknown argument"),
-        ({"amount_minors": 1}, "/amount_minors", "unknown argument; did you mean amount_minor?"),
-        ({"a/b~c": 1}, "/a~1b~0c", "unknown argument"),
-        ({"title": 5}, "/title", "text is wanted"),
-        ({"title": None}, "/title", "text is wanted"),
-        ({"count": "3"}, "/count", "a whole number is wanted"),
-        ({"count": True}, "/count", "a whole number is wanted"),
-        ({"count": 3.5}, "/count", "a whole number is wanted"),
-        (
-            {"amount_minor": "42.50"},
-            "/amount_minor",
-            "a whole number is wanted of minor units (4250 is 42.50 USD)",
-        ),
-        ({"flag": 1}, "/flag", "true or false is wanted"),
-        ({"lines": {}}, "/lines", "a list is wanted"),
-        ({"lines": [5]}, "/lines/0", "an object is wanted"),
-        ({"lines": [{}]}, "/lines/0/title", "required, but absent"),
-        ({"mood": "odd"}, "/mood", "Input should be 'good' or 'bad'"),
-        (
-            {"at": "2026-03-02T09:00:00"},
-            "/at",
-            "this time has no zone; end it with Z or an offset such as +01:00",
-        ),
-        ({"at": "soon"}, "/at", "an instant such as 2026-03-02T09:00:00Z is wanted"),
-        ({"at": "0001-01-01T00:00:00+23:00"}, "/at", "this instant is beyond the calendar"),
-        ({"day": "2026-02-30"}, "/day", "a day such as 2026-03-02 is wanted"),
-    ],
-)
+FLAWS: list[tuple[dict[str, Any], str, str]] = [
+    ({"colour": "red"}, "/colour", "unknown argument"),
+    ({"amount_minors": 1}, "/amount_minors", "unknown argument; did you mean amount_minor?"),
+    ({"a/b~c": 1}, "/a~1b~0c", "unknown argument"),
+    ({"title": 5}, "/title", "text is wanted"),
+    ({"title": None}, "/title", "text is wanted"),
+    ({"count": "3"}, "/count", "a whole number is wanted"),
+    ({"count": True}, "/count", "a whole number is wanted"),
+    ({"count": 3.5}, "/count", "a whole number is wanted"),
+    (
+        {"amount_minor": "42.50"},
+        "/amount_minor",
+        "a whole number is wanted of minor units (4250 is 42.50 USD)",
+    ),
+    ({"flag": 1}, "/flag", "true or false is wanted"),
+    ({"lines": {}}, "/lines", "a list is wanted"),
+    ({"lines": [5]}, "/lines/0", "an object is wanted"),
+    ({"lines": [{}]}, "/lines/0/title", "required, but absent"),
+    ({"mood": "odd"}, "/mood", "Input should be 'good' or 'bad'"),
+    (
+        {"at": "2026-03-02T09:00:00"},
+        "/at",
+        "this time has no zone; end it with Z or an offset such as +01:00",
+    ),
+    ({"at": "soon"}, "/at", "an instant such as 2026-03-02T09:00:00Z is wanted"),
+    ({"at": "0001-01-01T00:00:00+23:00"}, "/at", "this instant is beyond the calendar"),
+    ({"day": "2026-02-30"}, "/day", "a day such as 2026-03-02 is wanted"),
+]
+
+
+@pytest.mark.parametrize(("given", "pointer", "said"), FLAWS)
 def test_an_argument_that_does_not_fit_is_named_by_its_place(
     edge: Edge, given: dict[str, Any], pointer: str, said: str
 ) -> None:

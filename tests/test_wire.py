@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,14 +12,20 @@ import httpx
 import httpx2
 import pytest
 import requests
+
 from sandtrail.fakes import AnswerLost
 from sandtrail.fakes.world import World
 from sandtrail.ledgers import Attempt, Outcome, WorldSpec
+from sandtrail.ledgers.trees import as_list, as_object
 from sandtrail.sandbox import Sandbox
 from worlds import ENTITIES, SUPPORT
 
 SPEC = WorldSpec(ENTITIES, principal=SUPPORT)
-BILLING, ORDERS, CUSTOMERS = "https://billing.internal/v1", "https://shop.internal/api/orders", "https://crm.internal"
+BILLING, ORDERS, CUSTOMERS = (
+    "https://billing.internal/v1",
+    "https://shop.internal/api/orders",
+    "https://crm.internal",
+)
 URLS = {BILLING: "billing", ORDERS: "orders", CUSTOMERS: "customers"}
 
 
@@ -42,10 +48,28 @@ P = "{$payment.first}"
 ROWS: tuple[Row, ...] = (
     Row("get_payment", {"payment_id": P}, "GET", f"{BILLING}/payments/{P}"),
     Row("get_payment", {"payment_id": "{$order.lamp}"}, "GET", f"{BILLING}/payments/{{$order.lamp}}"),
-    Row("list_payments", {"order_id": "{$order.lamp}", "limit": 1}, "GET", f"{BILLING}/payments", [("order_id", "{$order.lamp}"), ("limit", "1")]),
-    Row("list_payments", {"order_id": "{$order.lamp}", "limit": "x"}, "GET", f"{BILLING}/payments", [("order_id", "{$order.lamp}"), ("limit", "x")]),
+    Row(
+        "list_payments",
+        {"order_id": "{$order.lamp}", "limit": 1},
+        "GET",
+        f"{BILLING}/payments",
+        [("order_id", "{$order.lamp}"), ("limit", "1")],
+    ),
+    Row(
+        "list_payments",
+        {"order_id": "{$order.lamp}", "limit": "x"},
+        "GET",
+        f"{BILLING}/payments",
+        [("order_id", "{$order.lamp}"), ("limit", "x")],
+    ),
     Row("list_payments", {"limit": 99}, "GET", f"{BILLING}/payments", [("limit", "99")]),
-    Row("refund_payment", {"payment_id": P, "amount_minor": 100}, "POST", f"{BILLING}/payments/{P}/refunds", body={"amount_minor": 100}),
+    Row(
+        "refund_payment",
+        {"payment_id": P, "amount_minor": 100},
+        "POST",
+        f"{BILLING}/payments/{P}/refunds",
+        body={"amount_minor": 100},
+    ),
     Row(
         "refund_payment",
         {"payment_id": P, "amount_minor": 100, "reason": "see {$order.lamp} é€ 😀"},
@@ -53,8 +77,20 @@ ROWS: tuple[Row, ...] = (
         f"{BILLING}/payments/{P}/refunds",
         body={"amount_minor": 100, "reason": "see {$order.lamp} é€ 😀"},
     ),
-    Row("refund_payment", {"payment_id": P, "amount_minor": 10**7}, "POST", f"{BILLING}/payments/{P}/refunds", body={"amount_minor": 10**7}),
-    Row("refund_payment", {"payment_id": P, "amount_minor": 4.5}, "POST", f"{BILLING}/payments/{P}/refunds", body={"amount_minor": 4.5}),
+    Row(
+        "refund_payment",
+        {"payment_id": P, "amount_minor": 10**7},
+        "POST",
+        f"{BILLING}/payments/{P}/refunds",
+        body={"amount_minor": 10**7},
+    ),
+    Row(
+        "refund_payment",
+        {"payment_id": P, "amount_minor": 4.5},
+        "POST",
+        f"{BILLING}/payments/{P}/refunds",
+        body={"amount_minor": 4.5},
+    ),
     Row(
         "refund_payment",
         {"payment_id": P, "amount_minor": 7},
@@ -84,23 +120,77 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "place_order",
-        {"customer_id": "{$customer.lee}", "lines": [{"product_id": "{$product.mat}", "quantity": 1}], "address": "1 Elm St"},
+        {
+            "customer_id": "{$customer.lee}",
+            "lines": [{"product_id": "{$product.mat}", "quantity": 1}],
+            "address": "1 Elm St",
+        },
         "POST",
         f"{ORDERS}/v1/orders",
-        body={"customer_id": "{$customer.lee}", "lines": [{"product_id": "{$product.mat}", "quantity": 1}], "address": "1 Elm St"},
+        body={
+            "customer_id": "{$customer.lee}",
+            "lines": [{"product_id": "{$product.mat}", "quantity": 1}],
+            "address": "1 Elm St",
+        },
     ),
-    Row("search_customers", {"email": "lee@example.test", "tenant": "north"}, "GET", f"{CUSTOMERS}/v1/customers", [("email", "lee@example.test"), ("tenant", "north")]),
-    Row("search_customers", {"email": "lee@example.test"}, "GET", f"{CUSTOMERS}/v1/customers", [("email", "lee@example.test")]),
-    Row("search_customers", {"email": "lee@example.test", "tenant": "west"}, "GET", f"{CUSTOMERS}/v1/customers", [("email", "lee@example.test"), ("tenant", "west")]),
+    Row(
+        "search_customers",
+        {"email": "lee@example.test", "tenant": "north"},
+        "GET",
+        f"{CUSTOMERS}/v1/customers",
+        [("email", "lee@example.test"), ("tenant", "north")],
+    ),
+    Row(
+        "search_customers",
+        {"email": "lee@example.test"},
+        "GET",
+        f"{CUSTOMERS}/v1/customers",
+        [("email", "lee@example.test")],
+    ),
+    Row(
+        "search_customers",
+        {"email": "lee@example.test", "tenant": "west"},
+        "GET",
+        f"{CUSTOMERS}/v1/customers",
+        [("email", "lee@example.test"), ("tenant", "west")],
+    ),
     Row("get_payment", {"payment_id": P}, "GET", f"{BILLING}/payments/{P}", fault="rate_limit"),
     Row("get_payment", {"payment_id": P}, "GET", f"{BILLING}/payments/{P}", fault="unavailable"),
     Row("get_payment", {"payment_id": P}, "GET", f"{BILLING}/payments/{P}", fault="malform"),
     Row("get_payment", {"payment_id": P}, "GET", f"{BILLING}/payments/{P}", fault="slow"),
     Row("get_payment", {"payment_id": P}, "GET", f"{BILLING}/payments/{P}", fault="stale_read"),
-    Row("refund_payment", {"payment_id": P, "amount_minor": 5}, "POST", f"{BILLING}/payments/{P}/refunds", body={"amount_minor": 5}, fault="lose_answer"),
-    Row("refund_payment", {"payment_id": P, "amount_minor": 5}, "POST", f"{BILLING}/payments/{P}/refunds", body={"amount_minor": 5}, fault="time_out"),
-    Row("refund_payment", {"payment_id": P, "amount_minor": 5}, "POST", f"{BILLING}/payments/{P}/refunds", body={"amount_minor": 5}, fault="deliver_twice"),
-    Row("refund_payment", {"payment_id": P, "amount_minor": 5}, "POST", f"{BILLING}/payments/{P}/refunds", body={"amount_minor": 5}, fault="hold_open"),
+    Row(
+        "refund_payment",
+        {"payment_id": P, "amount_minor": 5},
+        "POST",
+        f"{BILLING}/payments/{P}/refunds",
+        body={"amount_minor": 5},
+        fault="lose_answer",
+    ),
+    Row(
+        "refund_payment",
+        {"payment_id": P, "amount_minor": 5},
+        "POST",
+        f"{BILLING}/payments/{P}/refunds",
+        body={"amount_minor": 5},
+        fault="time_out",
+    ),
+    Row(
+        "refund_payment",
+        {"payment_id": P, "amount_minor": 5},
+        "POST",
+        f"{BILLING}/payments/{P}/refunds",
+        body={"amount_minor": 5},
+        fault="deliver_twice",
+    ),
+    Row(
+        "refund_payment",
+        {"payment_id": P, "amount_minor": 5},
+        "POST",
+        f"{BILLING}/payments/{P}/refunds",
+        body={"amount_minor": 5},
+        fault="hold_open",
+    ),
 )
 
 Seen = tuple[int, str, dict[str, str]] | str
@@ -114,9 +204,10 @@ def filled(value: Any, world: World) -> Any:
         for symbol in ENTITIES:
             value = value.replace(f"{{{symbol}}}", world.id(symbol))
         return value
-    if isinstance(value, list):
-        return [filled(item, world) for item in value]
-    return {key: filled(item, world) for key, item in value.items()} if isinstance(value, dict) else value
+    if (items := as_list(value)) is not None:
+        return [filled(item, world) for item in items]
+    fields = as_object(value)
+    return value if fields is None else {key: filled(item, world) for key, item in fields.items()}
 
 
 def seen(status: int, text: str, headers: Any) -> Seen:
@@ -132,7 +223,10 @@ def direct(sandbox: Sandbox, row: Row) -> Seen:
 
 
 def options(sandbox: Sandbox, row: Row) -> dict[str, Any]:
-    made: dict[str, Any] = {"params": [(name, filled(text, sandbox.world)) for name, text in row.query], "headers": row.headers}
+    made: dict[str, Any] = {
+        "params": [(name, filled(text, sandbox.world)) for name, text in row.query],
+        "headers": row.headers,
+    }
     return made if row.body is None else {**made, "json": filled(row.body, sandbox.world)}
 
 
@@ -169,7 +263,7 @@ WAYS: dict[str, Send] = {
 
 
 @contextmanager
-def opened(row: Row) -> Iterator[Sandbox]:
+def opened(row: Row) -> Generator[Sandbox]:
     with Sandbox(SPEC, seed=3, urls=URLS) as sandbox:
         if row.fault:
             getattr(sandbox.faults, row.fault)(row.operation)
@@ -177,7 +271,11 @@ def opened(row: Row) -> Iterator[Sandbox]:
 
 
 def comparable(attempt: Attempt) -> dict[str, Any]:
-    entry = {name: getattr(attempt, name) for name in Attempt.__dataclass_fields__ if name not in {"path", "arguments", "symbolic"}}
+    entry = {
+        name: getattr(attempt, name)
+        for name in Attempt.__dataclass_fields__
+        if name not in {"path", "arguments", "symbolic"}
+    }
     arguments = json.loads(attempt.arguments)
     for name in ("idempotency_key", "if_version"):
         arguments.pop(name, None)
@@ -220,7 +318,9 @@ def test_a_repeated_key_is_replayed_on_every_way_with_the_same_body() -> None:
         ("GET", "/payments/no%2Fslash", 404, Outcome.REJECTED),
     ],
 )
-def test_unknown_paths_and_methods_answer_as_a_server_would(method: str, path: str, status: int, outcome: Outcome) -> None:
+def test_unknown_paths_and_methods_answer_as_a_server_would(
+    method: str, path: str, status: int, outcome: Outcome
+) -> None:
     with Sandbox(SPEC, urls=URLS) as sandbox:
         for library in (httpx, httpx2, requests):
             answer = library.request(method, BILLING + path)
@@ -248,19 +348,31 @@ def test_head_is_get_without_a_body_and_options_tells_the_methods() -> None:
         (b'{"amount_minor": 1}', {"content-type": "text/plain"}, 415, "content_type"),
         (b"amount_minor=1", {"content-type": "application/x-www-form-urlencoded"}, 415, "content_type"),
         (b'{"amount_minor": 1}', {}, 415, "content_type"),
-        (b'{"amount_minor": 1}', {"content-type": "application/json", "content-encoding": "gzip"}, 415, "content_encoding"),
+        (
+            b'{"amount_minor": 1}',
+            {"content-type": "application/json", "content-encoding": "gzip"},
+            415,
+            "content_encoding",
+        ),
         (b"\xff\xfe", {"content-type": "application/json"}, 400, "json"),
         (b"{", {"content-type": "application/json"}, 400, "json"),
         (b"[1]", {"content-type": "application/json"}, 400, "json"),
         (b'{"amount_minor": 1, "amount_minor": 2}', {"content-type": "application/json"}, 400, "json"),
         (b"", {"content-type": "application/json"}, 422, "schema"),
         (b'{"amount_minor": 1}', {"content-type": "application/json", "if-match": "soon"}, 400, "if_match"),
-        (b'{"amount_minor": 1, "payment_id": "pay_OTHER000"}', {"content-type": "application/json"}, 422, "twice"),
+        (
+            b'{"amount_minor": 1, "payment_id": "pay_OTHER000"}',
+            {"content-type": "application/json"},
+            422,
+            "twice",
+        ),
     ],
 )
 def test_a_body_is_read_strictly(content: bytes, headers: dict[str, str], status: int, rule: str) -> None:
     with Sandbox(SPEC, urls=URLS) as sandbox:
-        answer = httpx.post(f"{BILLING}/payments/{sandbox.id('$payment.first')}/refunds", content=content, headers=headers)
+        answer = httpx.post(
+            f"{BILLING}/payments/{sandbox.id('$payment.first')}/refunds", content=content, headers=headers
+        )
         assert (answer.status_code, answer.json()["rule"]) == (status, rule)
         assert sandbox.ledger.attempts()[0].operation == "refund_payment"
         assert sandbox.ledger.attempts()[0].outcome is Outcome.INVALID
@@ -292,5 +404,8 @@ def test_streamed_bodies_are_read_whole() -> None:
 
 def test_a_scalar_twice_in_the_query_is_no_guess() -> None:
     with Sandbox(SPEC, urls=URLS) as sandbox:
-        answer = httpx.get(f"{BILLING}/payments", params=[("order_id", sandbox.id("$order.lamp")), ("limit", "1"), ("limit", "2")])
+        answer = httpx.get(
+            f"{BILLING}/payments",
+            params=[("order_id", sandbox.id("$order.lamp")), ("limit", "1"), ("limit", "2")],
+        )
         assert (answer.status_code, answer.json()["rule"]) == (400, "query")

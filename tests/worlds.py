@@ -20,9 +20,19 @@ ENTITIES: Mapping[str, Mapping[str, Any]] = {
     "$address.lee": {"customer": "$customer.lee", "line": "1 Elm St", "city": "Salem", "postcode": "97301"},
     "$product.lamp": {"name": "Desk lamp", "sku": "LAMP-1", "price": "42.50 USD", "stock": 10},
     "$product.mat": {"name": "Yoga mat", "sku": "MAT-1", "price": "19.99 USD", "stock": 5},
-    "$order.lamp": {"customer": "$customer.lee", "number": "4412", "total": "42.50 USD", "address": "1 Elm St, Salem"},
+    "$order.lamp": {
+        "customer": "$customer.lee",
+        "number": "4412",
+        "total": "42.50 USD",
+        "address": "1 Elm St, Salem",
+    },
     "$order_line.lamp": {"order": "$order.lamp", "product": "$product.lamp", "unit_price": "42.50 USD"},
-    "$order.done": {"customer": "$customer.lee", "number": "4400", "total": "19.99 USD", "status": "delivered"},
+    "$order.done": {
+        "customer": "$customer.lee",
+        "number": "4400",
+        "total": "19.99 USD",
+        "status": "delivered",
+    },
     "$shipment.done": {"order": "$order.done", "tracking": "1Z999", "delivered_at": "3 days ago"},
     "$shipment_event.done": {"shipment": "$shipment.done", "what": "delivered", "created_at": "3 days ago"},
     "$order.south": {"customer": "$customer.sue", "number": "7001", "total": "5.00 USD"},
@@ -54,4 +64,6 @@ def world(
     **options: Any,
 ) -> World:
     """An open world of the shipped services."""
-    return World.open(WorldSpec(entities, principal=principal, faults=faults), seed, services=SERVICES, **options)
+    return World.open(
+        WorldSpec(entities, principal=principal, faults=faults), seed, services=SERVICES, **options
+    )
