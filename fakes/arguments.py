@@ -74,7 +74,8 @@ def _too_deep() -> Invalid:
 
 
 def _depth(value: Any) -> int:
-    depth, level = 0, [value]
+    depth = 0
+    level: list[Any] = [value]
     while level:
         depth += 1
         level = [item for node in level for item in _inside(node) if isinstance(item, dict | list)]

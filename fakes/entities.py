@@ -366,7 +366,7 @@ def _plain(annotation: Any) -> type[Any]:
     if get_origin(annotation) is Annotated:
         return _plain(get_args(annotation)[0])
     if get_origin(annotation) is Literal:
-        return type(get_args(annotation)[0])
+        return str if all(isinstance(value, str) for value in get_args(annotation)) else int
     members = [member for member in get_args(annotation) if member is not type(None)]
     if members:
         return _plain(members[0])

@@ -220,10 +220,11 @@ class Tx:
         self._claim(table, row["id"], stored, effect, {table.kind or table.name: row["id"]})
         return self._kept(entity, table, table.record(tuple(stored[name] for name in table.columns)))
 
-    def _kept(self, entity: type[E], table: Table, record: E) -> E:
+    def _kept(self, _: type[E], table: Table, record: Any) -> E:
         """The record, remembered as the row's present one: an older record of it is then no base for an update."""
-        self._latest[table.name, record.__dict__["id"]] = record
-        return record
+        self._latest[table.name, record.id] = record
+        kept: E = record
+        return kept
 
     def update(self, row: E, /, *, effect: str | None = None, **values: Any) -> E:
         """The row with these columns changed (and its version, where it has one, moved on); the same row if none differs."""

@@ -175,7 +175,8 @@ class Seeder:
         if not isinstance(moment, datetime):
             raise ValueError(f"{value!r} is a {type(value).__name__}; wanted datetime")  # noqa: TRY004  told like every other flaw
         if moment.tzinfo is None:
-            raise ValueError(f"{value} has no zone; end it with Z or an offset such as +01:00")
+            said = value if isinstance(value, str) else moment.isoformat()
+            raise ValueError(f"{said} has no zone; end it with Z or an offset such as +01:00")
         return moment
 
     def _moved(self, text: str, length: timedelta) -> datetime:

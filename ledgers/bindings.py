@@ -46,6 +46,6 @@ class Projection:
             return self._symbols.get(value) or self.text(value)
         if (fields := as_object(value)) is not None:
             return {key: self.value(item) for key, item in fields.items()}
-        if (items := as_list(list(value) if isinstance(value, tuple) else value)) is not None:  # pyright: ignore[reportUnknownArgumentType]
+        if (items := as_list(value)) is not None:
             return [self.value(item) for item in items]
         return value

@@ -174,26 +174,28 @@ def _page_in(page: Mapping[str, Any]) -> Page:
 
 
 def _attempt_in(values: Mapping[str, Any]) -> Attempt:
-    words: dict[str, Any] = {
+    words = {
         "access": Access(values["access"]),
         "outcome": Outcome(values["outcome"]),
         "delivery": Delivery(values["delivery"]),
     }
-    return Attempt(**{**values, **words})
+    return Attempt(**_merged(values, words))
 
 
 def _effect_in(values: Mapping[str, Any]) -> Effect:
-    rows: Any = tuple(RowClaim(**row) for row in values["rows"])
-    return Effect(**{**values, "rows": rows})
+    return Effect(**_merged(values, {"rows": tuple(RowClaim(**row) for row in values["rows"])}))
 
 
 def _change_in(values: Mapping[str, Any]) -> Change:
-    sides: dict[str, Any] = {
-        side: None if values[side] is None else tuple(values[side]) for side in ("old", "new")
-    }
-    return Change(**{**values, **sides, "columns": tuple(values["columns"])})
+    sides = {side: None if values[side] is None else tuple(values[side]) for side in ("old", "new")}
+    return Change(**_merged(values, {**sides, "columns": tuple(values["columns"])}))
 
 
 def _table_in(values: Mapping[str, Any]) -> TableFact:
-    money: Any = tuple(MoneyFact(**fact) for fact in values["money"])
-    return TableFact(**{**values, "columns": tuple(values["columns"]), "money": money})
+    money = tuple(MoneyFact(**fact) for fact in values["money"])
+    return TableFact(**_merged(values, {"columns": tuple(values["columns"]), "money": money}))
+
+
+def _merged(values: Mapping[str, Any], read: Mapping[str, Any]) -> dict[str, Any]:
+    """The plain values with those that had to be read as something."""
+    return {**values, **read}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, TypeGuard
 
 
 def as_object(value: object) -> dict[str, Any] | None:
@@ -11,7 +11,20 @@ def as_object(value: object) -> dict[str, Any] | None:
     >>> as_object({"a": 1}), as_object([1])
     ({'a': 1}, None)
     """
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+    return value if _is_object(value) else None
+
+
+def as_list(value: object) -> list[Any] | None:
+    """The value if it is a JSON list."""
+    return value if _is_list(value) else None
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 def same(one: object, other: object) -> bool:
@@ -25,15 +38,7 @@ def same(one: object, other: object) -> bool:
     fields, others = as_object(one), as_object(other)
     if fields is not None and others is not None:
         return fields.keys() == others.keys() and all(same(fields[key], others[key]) for key in fields)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        items, them = cast("list[object]", one), cast("list[object]", other)
+    items, them = as_list(one), as_list(other)
+    if items is not None and them is not None:
         return len(items) == len(them) and all(same(a, b) for a, b in zip(items, them, strict=True))
     return one == other
-
-
-def as_list(value: object) -> list[Any] | None:
-    """The value if it is a JSON list."""
-    if not isinstance(value, list):
-        return None
-    items: list[Any] = value
-    return items

@@ -472,7 +472,7 @@ def test_a_projection_replaces_whole_raw_ids_in_text(text: str, seen: str) -> No
 
 
 def test_a_projection_goes_through_a_whole_value_and_leaves_its_keys() -> None:
-    given = {"pay_7Q2M9XKD": ["pay_7Q2M9XKD", ("see pay_7Q2M9XKD",), 1, None, True, 0.5]}
+    given = {"pay_7Q2M9XKD": ["pay_7Q2M9XKD", ["see pay_7Q2M9XKD"], 1, None, True, 0.5]}
     assert Projection([LAMP]).value(given) == {
         "pay_7Q2M9XKD": ["$payment.lamp", ["see $payment.lamp"], 1, None, True, 0.5]
     }

@@ -35,7 +35,7 @@ MOST_FORKS = 3
 
 principals = st.sampled_from((SUPPORT, SUPPORT, SUPPORT, NORTH, LEE))
 numbers = st.sampled_from(range(60))
-maybe_keys = st.sampled_from((None, None, "key-1", "key-2", "key-3"))
+maybe_keys = st.sampled_from((None, None, None, "key-1", "key-2", "key-3", "key-4", "key-5"))
 spans = st.sampled_from(("20 seconds", "1 hour", "16 hours", "1 day", "3 days"))
 broken_ids = st.sampled_from(("of another kind", "made up", "empty", "in lower case", "cut", "with a space"))
 
@@ -58,6 +58,7 @@ class Wanted:
     fields: Mapping[str, Any] | None = None
     text: str | None = None
     lost: bool = False
+    fault: FaultKind | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ class ServiceMachine(RuleBasedStateMachine):
         self.kept: dict[tuple[str, str], Kept] = {}
         self.armed: set[tuple[FaultKind, str]] = set()
         self.left: list[tuple[World, object]] = []
+        self.last: Callable[[], object] | None = None
 
     # -- the model's own small language ----------------------------------------------------------------
 
@@ -168,12 +170,14 @@ class ServiceMachine(RuleBasedStateMachine):
             self.commits += 1
         if key is not None:
             sent["idempotency_key"] = key
+            self.last = lambda: self.ask(operation, model, arguments, by=by, key=key)
         answer = self.delivered(operation, sent, by)
         self.calls += 1
         attempt = self.world.ledger.attempts()[-1]
         assert (attempt.seq, attempt.outcome, attempt.rule) == (self.calls, wanted.outcome, wanted.rule), (
             attempt
         )
+        assert (attempt.fault or "").partition("(")[0] == (wanted.fault or ""), attempt
         assert (attempt.delivery is Delivery.LOST) == wanted.lost == (answer is None), attempt
         if key is not None and not wanted.lost:
             assert attempt.idempotency_key == key
@@ -214,7 +218,7 @@ class ServiceMachine(RuleBasedStateMachine):
         """What must become of a call: the door, the key's record, the model's rules, then the way back."""
         operation = request[0]
         if self.fires(FaultKind.RATE_LIMITED, operation):
-            return Wanted(Outcome.NOT_APPLIED, 429, "rate_limited")
+            return Wanted(Outcome.NOT_APPLIED, 429, "rate_limited", fault=FaultKind.RATE_LIMITED)
         kept = None if key is None else self.kept.get((by.subject, key))
         if kept is not None and kept.request != request:
             return Wanted(Outcome.CONFLICT, 422, "idempotency.conflict")
@@ -225,8 +229,10 @@ class ServiceMachine(RuleBasedStateMachine):
         except No as no:
             return Wanted(no.outcome, no.status, no.rule)
         if self.fires(FaultKind.TIMEOUT, operation):
-            return Wanted(Outcome.NOT_APPLIED, lost=True)
-        return Wanted(fields=fields, lost=self.fires(FaultKind.ANSWER_LOST, operation))
+            return Wanted(Outcome.NOT_APPLIED, lost=True, fault=FaultKind.TIMEOUT)
+        if self.fires(FaultKind.ANSWER_LOST, operation):
+            return Wanted(fields=fields, lost=True, fault=FaultKind.ANSWER_LOST)
+        return Wanted(fields=fields)
 
     def fires(self, kind: FaultKind, operation: str) -> bool:
         """Whether this fault is armed; it strikes once."""
@@ -316,6 +322,12 @@ class ServiceMachine(RuleBasedStateMachine):
             said = kind.replace("_", " ")
             assert body["detail"] == f"There is no {said} {self.symbolic(wrong)}."
             assert body["allowed"] == f"{said} ids that a call has returned"
+
+    @precondition(lambda self: self.last is not None)
+    @rule()
+    def repeat_the_last_call_under_a_key(self) -> None:
+        assert self.last is not None
+        self.last()
 
     @rule(length=spans)
     def advance(self, length: str) -> None:

@@ -60,8 +60,8 @@ BASKET = [{"product_id": "$product.free", "quantity": 1}]
 addresses = st.sampled_from(("1 Elm St, Salem", "2 Oak Ave, Salem", "Größer Weg 1 🎈"))
 statuses = st.sampled_from((None, "placed", "packed", "shipped", "delivered", "cancelled"))
 limits = st.sampled_from((1, 2, 20))
-baskets = st.lists(st.tuples(numbers, st.sampled_from((1, 1, 2, 3, 6, 100))), min_size=1, max_size=3)
-versions = st.sampled_from((None, None, 1, 2))
+baskets = st.lists(st.tuples(numbers, st.sampled_from((1, 1, 2, 2, 3, 11))), min_size=1, max_size=2)
+versions = st.sampled_from((None, None, None, 1, 2))
 
 
 class OrdersMachine(ServiceMachine):
@@ -244,7 +244,7 @@ class OrdersMachine(ServiceMachine):
     def cancel_order(
         self, number: int, reason: str | None, version: int | None, by: Principal, key: str | None
     ) -> None:
-        symbol = self.pick(Order, number)
+        symbol = self.pick(Order, -1 if number % 2 else number // 2)  # half of them the newest one
 
         def model() -> Fields:
             order = self.named(symbol, by, version)

@@ -223,3 +223,17 @@ def test_worlds_in_eight_threads_share_nothing() -> None:
     assert len({raw for raw, _, _ in lives}) == 8
     assert [texts for _, texts, _ in lives] == [[f"{seed}/{n}" for n in range(20)] for seed in range(8)]
     assert {pages for _, _, pages in lives} == {40}
+
+
+def test_a_fork_counts_its_ids_and_its_faults_apart() -> None:
+    with world() as opened:
+        opened.faults.rate_limit("get_user")
+        with opened.fork() as twin:
+            first = note(twin, "there").json()
+            assert twin.call("get_user", email="lee@example.test").status == 429
+            assert opened.faults.unfired
+            assert note(opened, "here").json()["id"] == first["id"]
+            assert [row.text for row in twin.rows(Note)] == ["there"]
+        assert [row.text for row in opened.rows(Note)] == ["here"]
+        assert opened.call("get_user", email="lee@example.test").status == 429
+        assert opened.ledger.verify() == []
