@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from sandtrail.fakes import SERVICES, Service
+from sandtrail.fakes.clock import Clock
 from sandtrail.fakes.image import classes_of, compiled, template
 from sandtrail.fakes.seeding import BadSeed
 from sandtrail.scenarios import BadScenario, Scenario, parse
@@ -45,8 +46,12 @@ def checked(scenario: Scenario, services: Iterable[type[Service]]) -> Scenario:
         raise BadScenario(
             scenario.place(part if error.symbol.startswith("$") else "world"), str(error)
         ) from None
+    try:
+        Clock(scenario.world.now, scenario.world.zone)
+    except ValueError as error:
+        raise BadScenario(scenario.place("zone"), str(error)) from None
     named = [(f"expect.arguments.{wanted.tool}", wanted.tool) for wanted in scenario.expect.arguments]
-    named += [("faults", fault.operation) for fault in scenario.world.faults]
+    named += [(f"faults.{n}", fault.operation) for n, fault in enumerate(scenario.world.faults)]
     named += [("expect.calls", tool) for tool in scenario.expect.calls]
     for part, tool in named:
         if tool not in ready.operations:

@@ -149,7 +149,7 @@ def _rows(page: Page) -> Iterator[str]:
         if isinstance(amount, int) and isinstance(currency, str) and currency in DECIMALS:
             facts["amount"] = amount_text(amount, facts.pop("currency"))
         said = "  ".join(f"{name} {value}" for name, value in facts.items() if value is not None)
-        yield clean(f"+ {effect.name}  {said}{'  (leaves the world)' if effect.external else ''}")
+        yield clean(f"+ {effect.name}{' (leaves the world)' if effect.external else ''}  {said}")
     for change in page.business:
         if change.old is not None:
             yield clean(str(change))

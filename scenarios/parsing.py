@@ -78,7 +78,12 @@ class _Reader:
             fields = self._mapping(node, symbol)
             entities[symbol] = {name: self._value(value) for name, value in fields.items()}
         options: dict[str, Any] = {
-            "faults": FaultPlan(tuple(map(self._fault, self._list(top["faults"]) if "faults" in top else ())))
+            "faults": FaultPlan(
+                tuple(
+                    self._fault(n, node)
+                    for n, node in enumerate(self._list(top["faults"]) if "faults" in top else ())
+                )
+            )
         }
         if "now" in top:
             options["now"] = self._instant(top["now"])
@@ -93,9 +98,9 @@ class _Reader:
         except ValueError as error:
             raise self._bad(top["world"], str(error)) from None
 
-    def _fault(self, node: yaml.Node) -> Fault:
+    def _fault(self, number: int, node: yaml.Node) -> Fault:
         known = tuple(str(kind) for kind in FaultKind)
-        fields = self._mapping(node, "faults", known=(*known, "nth", "times", "seconds"))
+        fields = self._mapping(node, f"faults.{number}", known=(*known, "nth", "times", "seconds"))
         kinds = [kind for kind in known if kind in fields]
         if len(kinds) != 1:
             raise self._bad(node, f"a fault has one kind: {', '.join(known)}")
@@ -199,7 +204,7 @@ class _Reader:
         said = part or "the file"
         if not isinstance(node, yaml.MappingNode):
             raise self._bad(node, f"{said}: keys and values are wanted")
-        self._places[part] = self._place(node)
+        self._places.setdefault(part, self._place(node))
         found: dict[str, yaml.Node] = {}
         for key_node, value in node.value:
             key = self._text(key_node)

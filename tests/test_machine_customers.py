@@ -33,7 +33,7 @@ STEPS = settings(max_examples=120, stateful_step_count=50, deadline=None, report
 
 MOST_FORKS = 3
 
-principals = st.sampled_from((SUPPORT, SUPPORT, SUPPORT, NORTH, LEE))
+principals = st.sampled_from((*[SUPPORT] * 5, NORTH, LEE))
 numbers = st.sampled_from(range(60))
 maybe_keys = st.sampled_from((None, None, None, "key-1", "key-2", "key-3", "key-4", "key-5"))
 spans = st.sampled_from(("20 seconds", "1 hour", "16 hours", "1 day", "3 days"))
