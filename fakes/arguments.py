@@ -28,10 +28,8 @@ def parse(text: str) -> dict[str, Any]:
     Traceback (most recent call last):
     sandtrail.fakes.problems.Invalid: json: the key 'amount' stands twice in one object
     """
-    if len(text) > LARGEST:
-        raise Invalid(
-            "too_large", f"the body has {len(text)} characters", allowed=f"at most {LARGEST}", status=413
-        )
+    if len(text) * 4 > LARGEST and (size := len(text.encode("utf-8", "surrogatepass"))) > LARGEST:
+        raise Invalid("too_large", f"the body has {size} bytes", allowed=f"at most {LARGEST}", status=413)
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except RecursionError:

@@ -427,10 +427,9 @@ class Billing(Service):
         units at a time. Not a refund. Returns the credit."""
         if amount_minor > 10_000:
             raise Rejected("credit.limit", f"{amount_minor} is above the limit.", allowed="1 to 10000")
-        tenant = next(
-            (row.tenant for row in tx.select(Payment, customer_id=customer_id, limit=1)),
-            tx.principal.tenants[0],
-        )
+        tenant = tx.principal.tenants[0]
+        if tx.offers("get_customer"):
+            tenant = tx.call("get_customer", customer_id=customer_id).tenant
         return _credit(tx, customer_id, tenant, amount_minor, currency, reason, None)
 
     @operation("GET /v1/balance", access="read", scope="billing:read")

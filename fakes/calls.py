@@ -28,7 +28,7 @@ from sandtrail.fakes.faults import Point
 from sandtrail.fakes.gateway import Tx
 from sandtrail.fakes.image import Services, canonical, sibling, system_tx
 from sandtrail.fakes.operations import BadOperation, Operation
-from sandtrail.fakes.problems import Conflict, Denied, Flaw, Invalid, NotFound, Problem, Unknown
+from sandtrail.fakes.problems import Conflict, Denied, Flaw, Invalid, NotFound, Problem, Unknown, Unready
 from sandtrail.fakes.state import Call, Held, State
 from sandtrail.fakes.store import Image, Store
 from sandtrail.ledgers.entries import Attempt, Effect, Origin, Page
@@ -182,9 +182,7 @@ class Dispatcher:
             return True
         status, rule, words = _DOOR[fault.kind]
         headers = {"retry-after": str(fault.seconds)} if status == 429 else {}
-        self._refuse(run, Problem(rule, words.format(seconds=fault.seconds), status=status, headers=headers))
-        run.outcome = Outcome.NOT_APPLIED
-        return True
+        raise Unready(rule, words.format(seconds=fault.seconds), status=status, headers=headers)
 
     def _execute(self, run: _Run) -> None:
         """Validate, permit, and let the handler act in one transaction."""
@@ -223,11 +221,11 @@ class Dispatcher:
             self._crash(run, error)
         except BaseException:  # an interrupt: on record, then on its way
             run.outcome, run.status, run.detail = Outcome.CRASHED, 500, "interrupted"
-            self._finish(store, counters, commit=False)
+            self._finish(store, tx, counters, commit=False)
             self._close(run)
             raise
         finally:
-            ended = self._finish(store, counters, commit=commit)
+            ended = self._finish(store, tx, counters, commit=commit)
         if run.outcome is Outcome.CRASHED:
             return
         if not ended:
@@ -255,11 +253,12 @@ class Dispatcher:
         self._record(run, operation.encode(result, SymbolicEdge()) if run.key else None, tx)
         return True
 
-    def _finish(self, store: Store, counters: Mapping[str, int], *, commit: bool) -> bool:
-        """End the transaction; a rollback also takes back the ids that were counted. False where it had ended before."""
+    def _finish(self, store: Store, tx: Tx, counters: Mapping[str, int], *, commit: bool) -> bool:
+        """End the transaction; a rollback also takes back the ids it made. False where the service had ended it."""
         ended = store.end(commit=commit)
         if not commit:
             store.forget_rollback()
+            self._state.edge.forget(tx.created)
             self._state.counters.clear()
             self._state.counters.update(counters)
         return ended
@@ -291,7 +290,7 @@ class Dispatcher:
         self._page(Origin(OriginKind.ATTEMPT), attempt, run.effects)
         for fault in run.faults:
             if fault.kind is FaultKind.SLOW:
-                self._state.clock.move(timedelta(seconds=fault.seconds))
+                self.advance(timedelta(seconds=fault.seconds))
         seen = text[: len(text) // 2] if run.delivery is Delivery.CORRUPTED else text
         content = "application/json" if run.status < 400 else "application/problem+json"
         return Exchange(attempt, Answer(run.status, seen, {"content-type": content, **run.headers}, run.seq))
@@ -441,7 +440,17 @@ class Dispatcher:
                 )
             )
 
-    def release(self, now: datetime) -> None:
+    def advance(self, length: timedelta) -> None:
+        """Let time pass: held calls that are due run, then what time does by itself."""
+        before = self._state.clock.now()
+        self._state.clock.move(length)
+        self._release(self._state.clock.now())
+        after = self._state.clock.now()
+        with self.event(OriginKind.CLOCK, self._now()) as tx:
+            for service in self._services.instances:
+                service.on_clock(tx, before, after)
+
+    def _release(self, now: datetime) -> None:
         """Run the held calls that are due; their answers reach nobody."""
         for held in [held for held in self._state.held if held.until <= now]:
             exchange = self._perform_late(held)

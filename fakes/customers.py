@@ -220,14 +220,8 @@ class Customers(Service):
         """Read the overview of a customer: contact data, address, notes, number of orders and the total paid.
         Returns sums only; for single payments use list_payments, for single orders list_orders."""
         customer = tx.get(Customer, customer_id)
-        orders: list[Any] = (
-            tx.call("list_orders", customer_id=customer_id, limit=50).orders
-            if tx.offers("list_orders")
-            else []
-        )
-        payments: list[Any] = []
-        if tx.offers("list_payments"):
-            payments = tx.call("list_payments", customer_id=customer_id, limit=50).payments
+        orders = _every(tx, "list_orders", "orders", customer_id)
+        payments = _every(tx, "list_payments", "payments", customer_id)
         currency = payments[0].currency if payments else None
         return Profile(
             customer=customer,
@@ -295,7 +289,7 @@ class Customers(Service):
         customer = _active(tx, customer_id)
         given = {
             key: value
-            for key, value in {"email": email, "phone": phone, "name": name}.items()
+            for key, value in {"email": email, "phone": phone and _dialled(phone), "name": name}.items()
             if value is not None
         }
         changed = {key: value for key, value in given.items() if getattr(customer, key) != value}
@@ -303,9 +297,8 @@ class Customers(Service):
             raise Rejected(
                 "customer.unchanged", "Nothing would change.", allowed="a new email, phone or name"
             )
-        if email is not None and tx.find(Customer, email=Same(email), tenant=customer.tenant) not in (
-            None,
-            customer,
+        if email is not None and tx.taken(
+            Customer, besides=customer_id, email=Same(email), tenant=customer.tenant
         ):
             raise Rejected(
                 "customer.email_taken",
@@ -335,6 +328,15 @@ class Customers(Service):
         already placed (use change_order_address). Returns the address."""
         _active(tx, customer_id)
         old = tx.find(Address, customer_id=customer_id)
+        if old is not None and (old.line, old.city, old.postcode, old.country) == (
+            line,
+            city,
+            postcode,
+            country,
+        ):
+            raise Rejected(
+                "address.unchanged", "The customer already lives there.", allowed="another address"
+            )
         with tx.effect("address.set", customer=customer_id):
             if old is None:
                 return tx.insert(
@@ -366,14 +368,10 @@ class Customers(Service):
         versioned="customer_id",
     )
     def close_customer(self, tx: Tx, customer_id: CustomerId) -> Customer:
-        """Close a customer account for good. Writes; cannot be undone. Refused while orders are open or a balance is
-        due. Not for cancelling a subscription (use cancel_subscription). Returns the customer."""
+        """Close a customer account for good. Writes; cannot be undone. Refused while orders are open, a balance is
+        due or store credit is left. Not for cancelling a subscription (use cancel_subscription). Returns the customer."""
         customer = _active(tx, customer_id)
-        orders: list[Any] = (
-            tx.call("list_orders", customer_id=customer_id, limit=50).orders
-            if tx.offers("list_orders")
-            else []
-        )
+        orders = _every(tx, "list_orders", "orders", customer_id)
         if any(order.status in {"placed", "packed", "shipped"} for order in orders):
             raise Rejected(
                 "customer.open_orders",
@@ -407,8 +405,10 @@ class Customers(Service):
     # -- the world itself ------------------------------------------------------------------------------
 
     def on_seed(self, tx: Tx) -> None:
-        """Give every customer a cache row, unless the specification has one (a stale one, say)."""
+        """Keep phone numbers as they are dialled; give every customer a cache row that has none (a stale one, say)."""
         for customer in tx.select(Customer):
+            if customer.phone is not None:
+                tx.update(customer, phone=_dialled(customer.phone))
             if tx.find(CustomerCache, customer_id=customer.id) is None:
                 tx.insert(
                     CustomerCache,
@@ -425,11 +425,11 @@ class Customers(Service):
         """Refresh the cache at midnight UTC."""
         if before.date() == after.date():
             return
+        midnight = after.replace(hour=0, minute=0, second=0)
         for cached in tx.select(CustomerCache):
             customer = tx.get(Customer, cached.customer_id)
-            tx.update(
-                cached, name=customer.name, email=customer.email, phone=customer.phone, created_at=tx.now
-            )
+            seen = {"name": customer.name, "email": customer.email, "phone": customer.phone}
+            tx.update(cached, created_at=midnight, **seen)
 
     def populate(self, tx: Tx, count: int) -> None:
         """Unnamed customers, each with an address."""
@@ -452,3 +452,16 @@ def _active(tx: Tx, customer_id: str) -> Customer:
 
 def _dialled(phone: str) -> str:
     return re.sub(r"[ ()/.-]", "", phone)
+
+
+def _every(tx: Tx, operation: str, field: str, customer_id: str) -> list[Any]:
+    """All pages of another service's list; none where this world does not have it."""
+    rows: list[Any] = []
+    cursor: str | None = None
+    while tx.offers(operation):
+        found = tx.call(operation, customer_id=customer_id, limit=50, cursor=cursor)
+        rows += getattr(found, field)
+        cursor = found.next_cursor
+        if cursor is None:
+            break
+    return rows

@@ -64,12 +64,21 @@ class Edge:
         """An edge that knows the same ids and goes its own way from here."""
         twin = Edge(self._key, style=self.style)
         twin._raw, twin._symbol = dict(self._raw), dict(self._symbol)
-        twin._near, twin._apart = set(self._near), set(self._apart)
+        twin._near, twin._apart, twin._fresh = set(self._near), set(self._apart), list(self._fresh)
         return twin
 
     def keep_apart(self, symbols: Iterable[str]) -> None:
         """Name entities whose raw ids, once issued, stand three edits from each other: the named and the created ones."""
         self._apart.update(symbols)
+
+    def forget(self, symbols: Iterable[str]) -> None:
+        """Take back ids that were made in a transaction that did not commit; they have reached nobody."""
+        for symbol in symbols:
+            self._apart.discard(symbol)
+            text = self._raw.pop(symbol, None)
+            if text is not None:
+                del self._symbol[text]
+                self._fresh = [fresh for fresh in self._fresh if fresh != symbol]
 
     def raw(self, symbol: str) -> str:
         """The raw id of a symbol; issued at first use."""

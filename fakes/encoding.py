@@ -17,7 +17,6 @@ from pydantic.fields import FieldInfo
 from sandtrail.fakes.clock import instant_text
 from sandtrail.fakes.edge import Edge
 from sandtrail.fakes.entities import BadEntity, Id, Ref
-from sandtrail.ledgers.trees import as_list, as_object
 
 Encode: TypeAlias = Callable[[Any, Edge], Any]
 Translate: TypeAlias = Callable[[Any, Edge, "list[tuple[str, str]]"], Any]
@@ -34,9 +33,9 @@ def kinds_in(annotation: Any) -> tuple[str, ...]:
 
 
 def translator(annotation: Any) -> Translate | None:
-    """The inward translation of an argument of this type, or None where there is nothing to translate.
+    """The inward translation of a validated argument of this type, or None where there is nothing to translate.
 
-    Values of another type than declared pass through: validation speaks of them.
+    It comes after validation: a text that mentions an id is longer inside than what its limits speak of.
     """
     if get_origin(annotation) is Annotated:
         inner, *marks = get_args(annotation)
@@ -64,10 +63,8 @@ def _whole(info: FieldInfo) -> Any:
 
 def _id_inward(kind: str) -> Translate:
     def translate(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
-        if not isinstance(value, str):
-            return value
-        symbol = edge.symbol(value, kind)
-        if symbol is None:
+        symbol = None if value is None else edge.symbol(value, kind)
+        if symbol is None and value is not None:
             strange.append((kind, value))
             return value
         return symbol
@@ -76,26 +73,22 @@ def _id_inward(kind: str) -> Translate:
 
 
 def _text_inward(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
-    return edge.inward(value) if isinstance(value, str) else value
+    return None if value is None else edge.inward(value)
 
 
 def _list_inward(item: Translate) -> Translate:
     def translate(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
-        items = as_list(value)
-        return value if items is None else [item(entry, edge, strange) for entry in items]
+        return None if value is None else [item(entry, edge, strange) for entry in value]
 
     return translate
 
 
 def _object_inward(fields: Mapping[str, Translate]) -> Translate:
     def translate(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
-        given = as_object(value)
-        if given is None:
-            return value
-        return {
-            name: fields[name](item, edge, strange) if name in fields else item
-            for name, item in given.items()
-        }
+        if value is None:
+            return None
+        moved = {name: inner(getattr(value, name), edge, strange) for name, inner in fields.items()}
+        return value.model_copy(update=moved)
 
     return translate
 

@@ -15,7 +15,7 @@ the fast conversion between rows and records, and the facts the books judge it b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args, get_origin
@@ -203,9 +203,6 @@ class Entity(SQLModel, metaclass=_EntityMeta):
         return f"{type(self).__name__}({cells})"
 
 
-Convert: TypeAlias = Callable[[Any], Any]
-
-
 @dataclass(frozen=True, slots=True)
 class Field:
     """One column: its name, the entity kind it refers to, and how its values cross into the store and back."""
@@ -222,14 +219,12 @@ class Field:
     type: type[Any]
     default: Any
     required: bool
-
-    @property
-    def is_instant(self) -> bool:
-        """Whether the column holds an instant. A frozen clock replaces `datetime` by a subclass of its own."""
-        return issubclass(self.type, datetime)
+    is_instant: bool  # asked here once: a frozen clock replaces `datetime` by a subclass of its own
 
     def store(self, value: Any) -> Scalar:
         """The value as the store keeps it. Raises TypeError or ValueError where it does not fit."""
+        if type(value) is str and self.type is str:  # most columns
+            return value
         if value is None:
             if not self.nullable:
                 raise TypeError(f"{self.name} must not be None")
@@ -358,6 +353,7 @@ def _field(entity: type[Entity], name: str) -> Field:
         type=_plain(info.annotation),
         default=info.get_default(call_default_factory=True) if not info.is_required() else None,
         required=info.is_required(),
+        is_instant=issubclass(_plain(info.annotation), datetime),
     )
 
 

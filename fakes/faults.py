@@ -122,7 +122,6 @@ class Faults:
 
     def strike(self, point: Point, operation: str, symbols: Callable[[], Iterable[str]]) -> Fault | None:
         """The fault that strikes this call at this point, if any; counts the call."""
-        struck: Fault | None = None
         for armed in self._armed:
             fault = armed.fault
             if fault.operation != operation or POINTS[fault.kind] is not point:
@@ -130,10 +129,10 @@ class Faults:
             if fault.symbol is not None and fault.symbol not in symbols():
                 continue
             armed.seen += 1
-            if struck is None and self._due(armed):
+            if self._due(armed):
                 armed.fired += 1
-                struck = fault
-        return struck
+                return fault  # the call goes no further, so it does not count for the faults behind this one
+        return None
 
     def _due(self, armed: _Armed) -> bool:
         fault = armed.fault

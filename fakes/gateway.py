@@ -179,6 +179,13 @@ class Tx:
         )
         return [table.record(row) for row in self._store.run(sql, values)]
 
+    def taken(self, entity: type[Entity], /, *, besides: str | None = None, **wanted: Any) -> bool:
+        """Whether any row has these values, `besides` aside, in whoever's hands: for what must be unique."""
+        table = self._table(entity)
+        clauses, values = _conditions(table, list(wanted.items()))
+        sql = f'SELECT "id" FROM "{table.name}" WHERE {" AND ".join(clauses)}'
+        return any(key != besides for (key,) in self._store.run(sql, values))
+
     def sees(self, table: Table, record: Any) -> bool:
         """Whether the principal may see a row: its tenant and, for a customer, only what is theirs."""
         if (

@@ -199,16 +199,15 @@ class Operation:
 
         Raises Invalid with a JSON pointer for each flaw.
         """
-        strange: list[tuple[str, str]] = []
-        values = {
-            name: self._inward[name](value, edge, strange) if name in self._inward else value
-            for name, value in arguments.items()
-        }
         try:
-            model = self.model.model_validate(values)
+            model = self.model.model_validate(dict(arguments))
         except ValidationError as error:
             raise _invalid(error, self) from None
-        return {name: getattr(model, name) for name in type(model).model_fields}, strange
+        strange: list[tuple[str, str]] = []
+        values = {name: getattr(model, name) for name in type(model).model_fields}
+        for name, translate in self._inward.items():
+            values[name] = translate(values[name], edge, strange)
+        return values, strange
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """A sibling's arguments (symbols already), defaults filled in. Raises BadOperation where they do not fit."""

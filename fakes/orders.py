@@ -32,6 +32,7 @@ ProductId: TypeAlias = Annotated[str, Ref("product")]
 ReturnId: TypeAlias = Annotated[str, Ref("return")]
 OrderStatus: TypeAlias = Literal["placed", "packed", "shipped", "delivered", "cancelled"]
 
+FIRST_NUMBER = 9001
 RETURN_WINDOW = timedelta(days=30)
 
 
@@ -295,9 +296,10 @@ class OrderBook(Service):
                     f"There are {products[key].stock} of {key} left.",
                     allowed="a smaller quantity",
                 )
+        tenant = _tenant(tx, customer_id, products)
         total = sum(products[key].price * quantity for key, quantity in wanted.items())
         with tx.effect("order.placed", customer=customer_id, amount=total, currency=currencies.pop()):
-            order = self._placed(tx, customer_id, products, wanted, total, address)
+            order = self._placed(tx, customer_id, tenant, products, wanted, address)
         _mail(tx, order, "Your order")
         return _order_view(tx, order)
 
@@ -305,19 +307,21 @@ class OrderBook(Service):
         self,
         tx: Tx,
         customer_id: str,
+        tenant: str,
         products: dict[str, Product],
         wanted: dict[str, int],
-        total: int,
         address: str,
     ) -> Order:
-        first = next(iter(products.values()))
+        number = FIRST_NUMBER
+        while tx.taken(Order, number=str(number)):
+            number += 1
         order = tx.insert(
             Order,
-            tenant=first.tenant,
+            tenant=tenant,
             customer_id=customer_id,
-            number=str(9000 + len(tx.select(Order, customer_id=customer_id))),
-            total=total,
-            currency=first.currency,
+            number=str(number),
+            total=sum(products[key].price * quantity for key, quantity in wanted.items()),
+            currency=next(iter(products.values())).currency,
             address=address,
             created_at=tx.now,
         )
@@ -449,6 +453,23 @@ class OrderBook(Service):
                 product_id=lamp.id,
                 unit_price=1000 + number,
             )
+
+
+def _tenant(tx: Tx, customer_id: str, products: dict[str, Product]) -> str:
+    """The tenant of an order: its customer's. Raises Rejected for a closed customer or another tenant's products."""
+    tenants = {product.tenant for product in products.values()}
+    if tx.offers("get_customer"):
+        customer = tx.call("get_customer", customer_id=customer_id)
+        if customer.status == "closed":
+            raise Rejected("customer.closed", f"{customer_id} is closed.", allowed="an active customer")
+        tenants.add(customer.tenant)
+    if len(tenants) > 1:
+        raise Rejected(
+            "order.tenants",
+            "The products belong to another tenant than the customer.",
+            allowed="one tenant per order",
+        )
+    return tenants.pop()
 
 
 def _mail(tx: Tx, order: Order, subject: str) -> None:

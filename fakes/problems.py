@@ -6,7 +6,8 @@
     ├── Denied           the principal's scopes do not cover it (403)
     ├── Conflict         a version or an idempotency key (409, 412, 422)
     ├── Invalid          the arguments do not fit the schema (400, 413, 415, 422), with JSON pointers
-    └── Unknown          no such operation or method (404, 405)
+    ├── Unknown          no such operation or method (404, 405)
+    └── Unready          a planned fault at the door (429, 503): nothing was begun
 
 Services name entities by symbol; the edge writes raw ids into the answer.
 """
@@ -107,6 +108,14 @@ class Invalid(Problem):
     outcome = Outcome.INVALID
     status = 422
     title = "The arguments are not valid"
+
+
+class Unready(Problem):
+    """A planned fault stopped the request before it was looked at; nothing was begun, so no key remembers it."""
+
+    outcome = Outcome.NOT_APPLIED
+    status = 503
+    title = "Not now"
 
 
 class Unknown(Problem):

@@ -20,6 +20,7 @@ from sandtrail.ledgers.entries import Change, Scalar
 from sandtrail.ledgers.specs import TableFact
 
 _CHANGE = "CREATE TABLE _change (n INTEGER PRIMARY KEY, tbl INTEGER NOT NULL, old TEXT, new TEXT) STRICT"
+_TAKE = "SELECT n, tbl, old, new FROM _change WHERE n > ? ORDER BY n"
 _PRAGMAS = {"recursive_triggers": 1, "foreign_keys": 1}
 _FUNCTIONS = frozenset(
     {"json_array", "instr", "lower", "fold", "count", "sum", "max", "min", "coalesce", "total_changes"}
@@ -173,10 +174,9 @@ class Store:
         total = self._db.total_changes
         if total == self._total:
             return Taken((), None)
-        with self._privilege():
-            rows = self._db.execute(
-                "SELECT n, tbl, old, new FROM _change WHERE n > ? ORDER BY n", (self._taken,)
-            ).fetchall()
+        self._privileged = True
+        rows = self._db.execute(_TAKE, (self._taken,)).fetchall()
+        self._privileged = False
         changes = tuple(self._change(*row) for row in rows)
         counted, self._total = total - self._total, total
         if rows:

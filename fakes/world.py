@@ -222,14 +222,7 @@ class World:
     def advance(self, length: str | timedelta) -> None:
         """Let time pass: "3 days". What is due then happens, held calls run; the books name the clock as its origin."""
         with self._locked():
-            before = self._state.clock.now()
-            self._state.clock.move(span(length))
-            dispatcher = self._dispatcher()
-            dispatcher.release(self._state.clock.now())
-            after = self._state.clock.now()
-            with dispatcher.event(OriginKind.CLOCK, self._now_text()) as tx:
-                for service in self.services.instances:
-                    service.on_clock(tx, before, after)
+            self._dispatcher().advance(span(length))
 
     @contextmanager
     def event(self, what: str) -> Generator[Tx]:

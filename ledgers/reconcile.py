@@ -24,6 +24,8 @@ from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.specs import TableFact
 from sandtrail.ledgers.words import Access, OriginKind, Outcome
 
+_UNCLAIMED = object()
+
 
 def reconcile(page: Page, tables: Mapping[str, TableFact], /) -> tuple[Finding, ...]:
     """The breaches on one page: none, or those of the first rule that is broken."""
@@ -108,13 +110,13 @@ def _money(page: Page, tables: Mapping[str, TableFact]) -> Iterator[Finding]:
     moved: dict[tuple[str, str], int] = defaultdict(int)
     for change in page.business:
         for fact in tables[change.table].money if change.table in tables else ():
-            for row, sign in ((change.before, -1), (change.after, 1)):
-                amount = row[fact.column] if row else None
-                if row is None or not isinstance(amount, int):
-                    continue
-                account = row["account"] if fact.account is None else fact.account
-                book = posted if fact.account is None else moved
-                book[str(account), str(row[fact.currency])] += sign * fact.sign * amount
+            amount_at, currency_at = change.columns.index(fact.column), change.columns.index(fact.currency)
+            account_at = None if fact.account is not None else change.columns.index("account")
+            for row, sign in ((change.old, -1), (change.new, 1)):
+                if row is not None and isinstance(amount := row[amount_at], int):
+                    account = fact.account if account_at is None else row[account_at]
+                    book = moved if account_at is None else posted
+                    book[str(account), str(row[currency_at])] += sign * fact.sign * amount
     if not posted and not moved:
         return
     totals: dict[str, int] = defaultdict(int)
@@ -149,15 +151,15 @@ def _stray(changes: list[Change], claim: Mapping[str, Scalar] | None) -> str:
     last = changes[-1]
     if last.new is None:
         return "" if claim is None else "the row was deleted"
-    touched = {name for change in changes for name in change.cells}
-    final = last.after or {}
+    held = claim or {}
     wrong = [
         name
-        for name in last.columns
-        if name in touched and (claim is None or name not in claim or claim[name] != final[name])
+        for place, (name, value) in enumerate(zip(last.columns, last.new, strict=True))
+        if held.get(name, _UNCLAIMED) != value and any(change.moved(place) for change in changes)
     ]
     if wrong and not claim:
         return "the row was added" if changes[0].old is None else "the row changed"
+    final = last.after or {}
     return ", ".join(f"{name} became {final[name]}" for name in wrong)
 
 

@@ -30,6 +30,8 @@ from sandtrail.ledgers.entries import Origin, RowClaim
 from sandtrail.ledgers.findings import CODES, overall_of
 from sandtrail.ledgers.specs import TableFact
 from sandtrail.ledgers.words import OriginKind
+from sandtrail.sandbox.saboteur import SPEC as SABOTAGE
+from sandtrail.sandbox.saboteur import Saboteur
 from worlds import LEE, NORTH, world
 
 
@@ -54,11 +56,11 @@ def test_writes_are_the_attempts_that_committed() -> None:
 
 
 def test_a_write_that_changed_nothing_is_no_commit() -> None:
-    with world() as here:
-        where = {"line": "1 Elm St", "city": "Salem", "postcode": "97301", "country": "US"}
-        answer = here.call("set_address", {"customer_id": here.id("$customer.lee"), **where})
-        assert answer.ok
-        assert here.ledger.writes() == []
+    with World.open(SABOTAGE, services=(Saboteur,)) as here:
+        for deed in ("nothing", "touch"):
+            assert here.call("act", deed=deed).ok
+        assert [attempt.operation for attempt in here.ledger.writes()] == ["act"]
+        assert here.ledger.writes()[0].seq == 2
 
 
 def test_attempts_are_found_by_their_fields() -> None:

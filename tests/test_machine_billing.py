@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
-from test_machine_customers import (
+
+from machines import (
     STEPS,
     Fields,
     No,
@@ -19,7 +20,6 @@ from test_machine_customers import (
     principals,
     shown,
 )
-
 from sandtrail.fakes.billing import Credit, Invoice, InvoiceLine, Payment, Posting, Refund, Subscription
 from sandtrail.fakes.customers import Customer
 from sandtrail.fakes.orders import Order

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
-from test_machine_customers import (
+
+from machines import (
     STEPS,
     Fields,
     No,
@@ -20,7 +21,6 @@ from test_machine_customers import (
     principals,
     shown,
 )
-
 from sandtrail.fakes.customers import Customer
 from sandtrail.fakes.orders import Message, Order, OrderLine, Product, Return, Shipment, ShipmentEvent
 from sandtrail.ledgers import Outcome, Principal

@@ -31,6 +31,7 @@ from worlds import ENTITIES, NORTH
 
 LIBRARY = {scenario.id: scenario for scenario in library()}
 PLACE = {"": Place("here", 1)}
+NO_FAULTS = FaultPlan()
 ORDER, PAYMENT = "$order.lamp", "$payment.first"
 
 
@@ -38,23 +39,26 @@ def scenario(
     expect: Contract,
     *,
     says: Sequence[str] = ("Hello {$order.lamp.number}.",),
-    faults: FaultPlan = FaultPlan(),
-) -> Scenario:  # noqa: B008  a frozen value
+    faults: FaultPlan = NO_FAULTS,
+) -> Scenario:
     return Scenario(
         "made", "a test", WorldSpec(ENTITIES, principal=NORTH, faults=faults), tuple(says), expect, PLACE
     )
 
 
-def steps(*lines: object) -> Scripted:
+def steps(*lines: str | tuple[str, dict[str, object]]) -> Scripted:
     """A program: text is said, tuples are calls of a tool with arguments."""
-    program = [
+    program: list[dict[str, object]] = [
         {"say": line} if isinstance(line, str) else {"call": line[0], "with": line[1]} for line in lines
-    ]  # type: ignore[index]
+    ]
     return Scripted("made", program)
 
 
-FIND = ("search_orders", {"number": "4412"})
-LIST = ("list_payments", {"order_id": {"from": "search_orders", "at": "/orders/0/id"}})
+FIND: tuple[str, dict[str, object]] = ("search_orders", {"number": "4412"})
+LIST: tuple[str, dict[str, object]] = (
+    "list_payments",
+    {"order_id": {"from": "search_orders", "at": "/orders/0/id"}},
+)
 
 
 def refund(place: int = 0, amount: int = 100) -> tuple[str, dict[str, object]]:

@@ -437,7 +437,9 @@ def test_a_column_that_triggers_cannot_capture_exactly_is_refused_when_the_class
 
 
 @pytest.mark.parametrize(
-    "kind", [str, int, bool, dt.datetime, str | None, int | None, bool | None, Instant | None], ids=str
+    "kind",
+    [str, int, bool, dt.datetime, str | None, int | None, bool | None, Instant | None],
+    ids=["str", "int", "bool", "instant", "str or none", "int or none", "bool or none", "instant or none"],
 )
 def test_a_column_that_triggers_capture_exactly_is_taken(kind: Any) -> None:
     made = Table(_entity("Good", {"id": Annotated[str, Id("good")], "value": kind}), "things")
