@@ -86,7 +86,8 @@ class CustomersMachine(ServiceMachine):
             return
         for row in self.tables[CustomerCache].values():
             customer = self.tables[Customer][row["customer_id"]]
-            row.update({name: customer[name] for name in ("name", "email", "phone")}, created_at=self.now)
+            midnight = self.now.replace(hour=0, minute=0, second=0)
+            row.update({name: customer[name] for name in ("name", "email", "phone")}, created_at=midnight)
 
     def active(self, symbol: str, by: Principal, version: int | None = None) -> Row:
         """A customer that may be changed."""
@@ -221,7 +222,7 @@ class CustomersMachine(ServiceMachine):
 
         def model() -> Fields:
             row = self.active(symbol, by, version)
-            given = {"email": email, "phone": phone, "name": name}
+            given = {"email": email, "phone": phone and dialled(phone), "name": name}
             changed = {column: value for column, value in given.items() if value not in (None, row[column])}
             if not changed:
                 raise No("customer.unchanged")
