@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 from sandtrail.fakes.problems import Flaw, Invalid
@@ -31,7 +32,7 @@ def parse(text: str) -> dict[str, Any]:
     if len(text) * 4 > LARGEST and (size := len(text.encode("utf-8", "surrogatepass"))) > LARGEST:
         raise Invalid("too_large", f"the body has {size} bytes", allowed=f"at most {LARGEST}", status=413)
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        value = _strict().decode(text)
     except RecursionError:
         raise _too_deep() from None
     except json.JSONDecodeError as error:
@@ -50,6 +51,11 @@ def parse(text: str) -> dict[str, Any]:
     if _SUSPECT.search(text):
         _refuse_characters(arguments, "")
     return arguments
+
+
+@cache
+def _strict() -> json.JSONDecoder:
+    return json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -111,6 +111,7 @@ class _Run:
     effects: tuple[Effect, ...] = ()
     key: str | None = None
     version: int | None = None
+    rows: Mapping[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
 
 
 class Dispatcher:
@@ -237,7 +238,7 @@ class Dispatcher:
                 "rolled back before commit",
             )
         else:
-            run.effects = tuple(tx.effects)
+            run.effects, run.rows = tuple(tx.effects), tx.latest
             if self._strike(run, Point.AFTER_COMMIT) is not None:
                 run.delivery = Delivery.LOST
 
@@ -287,7 +288,7 @@ class Dispatcher:
             detail=run.detail,
             symbolic=self._state.edge.symbolic(run.text),
         )
-        self._page(Origin(OriginKind.ATTEMPT), attempt, run.effects)
+        self._page(Origin(OriginKind.ATTEMPT), attempt, run.effects, run.rows)
         for fault in run.faults:
             if fault.kind is FaultKind.SLOW:
                 self.advance(timedelta(seconds=fault.seconds))
@@ -489,13 +490,20 @@ class Dispatcher:
             raise
         store.end(commit=True)
         self._state.edge.keep_apart(tx.created)
-        self._page(Origin(kind, what), None, tuple(tx.effects))
+        self._page(Origin(kind, what), None, tuple(tx.effects), tx.latest)
 
-    def _page(self, origin: Origin, attempt: Attempt | None, effects: tuple[Effect, ...]) -> None:
+    def _page(
+        self,
+        origin: Origin,
+        attempt: Attempt | None,
+        effects: tuple[Effect, ...],
+        rows: Mapping[tuple[str, str], Any],
+    ) -> None:
+        """Take the changes, and close the page; `rows` are the records the transaction has at hand."""
         state = self._state
         taken = state.store.take()
         tampering = state.store.tampering(wrote=bool(taken.changes))
-        bindings = state.edge.issued(self._owner)
+        bindings = state.edge.issued(lambda symbol: self._owner(symbol, rows))
         if attempt is None and not (taken.changes or taken.hole or tampering or effects or bindings):
             return
         state.book.append(
@@ -505,13 +513,17 @@ class Dispatcher:
     def _now(self) -> str:
         return self._state.clock.text
 
-    def _owner(self, symbol: str) -> tuple[str | None, str | None]:
+    def _owner(self, symbol: str, rows: Mapping[tuple[str, str], Any]) -> tuple[str | None, str | None]:
         """Whose an entity is: its customer and its tenant."""
         table = self._services.schema.by_kind.get(kind_of(symbol))
-        rows = self._state.store.run(table.get_sql, (symbol,)) if table else []
-        if table is None or not rows:
+        if table is None:
             return None, None
-        row = table.record(rows[0])
+        row = rows.get((table.name, symbol))
+        if row is None:
+            found = self._state.store.run(table.get_sql, (symbol,))
+            if not found:
+                return None, None
+            row = table.record(found[0])
         return getattr(row, table.owner) if table.owner else None, row.tenant if table.has_tenant else None
 
     def _as_of(self, moment: datetime) -> Store:

@@ -15,9 +15,10 @@ the fast conversion between rows and records, and the facts the books judge it b
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args, get_origin
 
 from pydantic import BeforeValidator
@@ -217,14 +218,11 @@ class Field:
     money: Money | None
     sql_type: str
     type: type[Any]
-    default: Any
-    required: bool
+    default: Callable[[], Any] | None
     is_instant: bool  # asked here once: a frozen clock replaces `datetime` by a subclass of its own
 
     def store(self, value: Any) -> Scalar:
         """The value as the store keeps it. Raises TypeError or ValueError where it does not fit."""
-        if type(value) is str and self.type is str:  # most columns
-            return value
         if value is None:
             if not self.nullable:
                 raise TypeError(f"{self.name} must not be None")
@@ -271,8 +269,25 @@ class Table:
         self.select_sql = f'SELECT {columns} FROM "{self.name}"'
         self.get_sql = f'{self.select_sql} WHERE "id" = ?'
         self.insert_sql = f'INSERT INTO "{self.name}" ({columns}) VALUES ({places})'
+        self._names = set(self.columns)
         self._times = tuple((n, field.name) for n, field in enumerate(self.fields) if field.is_instant)
         self._flags = tuple((n, field.name) for n, field in enumerate(self.fields) if field.type is bool)
+
+    def cells(self, values: Mapping[str, Any]) -> dict[str, Scalar]:
+        """These values as the store keeps them. Raises TypeError or ValueError where one does not fit."""
+        by_name = self.by_name
+        return {
+            name: value if type(value) is str and by_name[name].type is str else by_name[name].store(value)
+            for name, value in values.items()
+        }
+
+    def changed(self, record: Any, values: Mapping[str, Any]) -> Any:
+        """A frozen record like this one with other values, which the store has taken."""
+        given = {
+            name: value.astimezone(UTC) if isinstance(value, datetime) else value
+            for name, value in values.items()
+        }
+        return self._frozen({**record.__dict__, **given})
 
     def record(self, row: tuple[Any, ...]) -> Any:
         """A frozen record of a row of the store."""
@@ -284,9 +299,12 @@ class Table:
         for _, name in self._flags:
             if values[name] is not None:
                 values[name] = bool(values[name])
+        return self._frozen(values)
+
+    def _frozen(self, values: dict[str, Any]) -> Any:
         record: Any = object.__new__(self.entity)
         object.__setattr__(record, "__dict__", values)
-        object.__setattr__(record, "__pydantic_fields_set__", set(self.columns))
+        object.__setattr__(record, "__pydantic_fields_set__", self._names)
         object.__setattr__(record, "__pydantic_extra__", None)
         object.__setattr__(record, "__pydantic_private__", None)
         return record
@@ -351,8 +369,9 @@ def _field(entity: type[Entity], name: str) -> Field:
         money=money,
         sql_type="INTEGER" if isinstance(column.type, Integer | _Flag) else "TEXT",
         type=_plain(info.annotation),
-        default=info.get_default(call_default_factory=True) if not info.is_required() else None,
-        required=info.is_required(),
+        default=None
+        if info.is_required()
+        else partial(info.get_default, call_default_factory=True, validated_data={}),
         is_instant=issubclass(_plain(info.annotation), datetime),
     )
 

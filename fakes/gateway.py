@@ -110,7 +110,7 @@ class Tx:
         self._store, self._clock, self._counters = store, clock, counters
         self._call, self._offered, self._attempt, self._external = call, offered, attempt, external
         self._open: list[_Open] = []
-        self._latest: dict[tuple[str, str], Any] = {}
+        self.latest: dict[tuple[str, str], Any] = {}
         self._checked: dict[tuple[type[Entity], str], Any] = {}
         self.principal = principal
         self.effects: list[Effect] = []
@@ -216,20 +216,21 @@ class Tx:
             raise BadWrite(
                 f"{table.name} has no column {', '.join(sorted(unknown))}; it has {', '.join(table.columns)}"
             )
-        row = {**values, "id": values.get("id") or self._mint(table)}
+        key: str = values.get("id") or self._mint(table)
+        stored = self._stored(table, {**values, "id": key})
         for field in table.fields:
-            if field.name not in row:
-                if field.required:
+            if field.name not in stored:
+                if field.default is None:
                     raise BadWrite(f"{table.name}.{field.name} has no default; give it a value")
-                row[field.name] = field.default
-        stored = self._stored(table, row)
-        self._store.run(table.insert_sql, [stored[name] for name in table.columns])
-        self._claim(table, row["id"], stored, effect, {table.kind or table.name: row["id"]})
-        return self._kept(entity, table, table.record(tuple(stored[name] for name in table.columns)))
+                stored |= self._stored(table, {field.name: field.default()})
+        row = tuple(stored[name] for name in table.columns)
+        self._store.run(table.insert_sql, row)
+        self._claim(table, key, stored, effect, {table.kind or table.name: key})
+        return self._kept(entity, table, table.record(row))
 
     def _kept(self, _: type[E], table: Table, record: Any) -> E:
         """The record, remembered as the row's present one: an older record of it is then no base for an update."""
-        self._latest[table.name, record.id] = record
+        self.latest[table.name, record.id] = record
         kept: E = record
         return kept
 
@@ -242,7 +243,7 @@ class Tx:
                 f"{table.name}: cannot set {', '.join(sorted(unknown or {'id'}))}; it has {', '.join(table.columns)}"
             )
         key: str = getattr(row, "id")  # noqa: B009  every table has one, Entity itself does not
-        base = self._latest.get((table.name, key), row)
+        base = self.latest.get((table.name, key), row)
         given = self._stored(table, values)
         stored = {
             name: cell
@@ -255,12 +256,7 @@ class Tx:
         if stored:
             self._store.run(_update_sql(table, list(stored)), [*stored.values(), key])
         self._claim(table, key, stored, effect, {table.kind or table.name: key})
-        now = {**base.__dict__, **changed}
-        return self._kept(
-            type(row),
-            table,
-            table.record(tuple(table.by_name[name].store(now[name]) for name in table.columns)),
-        )
+        return self._kept(type(row), table, table.changed(base, changed))
 
     def delete(self, row: Entity, /, *, effect: str | None = None) -> None:
         """Remove a row."""
@@ -309,7 +305,7 @@ class Tx:
 
     def _stored(self, table: Table, values: Mapping[str, Any]) -> dict[str, Scalar]:
         try:
-            return {name: table.by_name[name].store(value) for name, value in values.items()}
+            return table.cells(values)
         except (TypeError, ValueError) as error:
             raise BadWrite(f"{table.name}: {error}") from error
 

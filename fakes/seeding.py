@@ -103,7 +103,7 @@ class Seeder:
                 row.update(self._inherited(table, row, name))
         if "created_at" in table.by_name:
             row.setdefault("created_at", self._tx.now)
-        missing = [field.name for field in table.fields if field.required and field.name not in row]
+        missing = [field.name for field in table.fields if field.default is None and field.name not in row]
         if missing:
             raise BadSeed(symbol, f"needs {', '.join(missing)}")
         return row

@@ -68,10 +68,6 @@ class Change:
         """An update that left every column as it was."""
         return self.old == self.new
 
-    def moved(self, place: int) -> bool:
-        """Whether the column at this place differs."""
-        return (self.old and self.old[place]) != (self.new and self.new[place])
-
     @property
     def cells(self) -> dict[str, tuple[Scalar, Scalar]]:
         """The columns that differ, each with before and after."""
