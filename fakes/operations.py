@@ -381,7 +381,9 @@ def _flaw(error: Mapping[str, Any], operation: Operation) -> Flaw:
         "bool_type": "true or false is wanted",
         "list_type": "a list is wanted",
         "model_type": "an object is wanted",
-    }.get(error["type"], str(error["msg"]))
+        "date_type": "a day such as 2026-03-02 is wanted",
+        "datetime_type": "an instant such as 2026-03-02T09:00:00Z is wanted",
+    }.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
     if error["type"] == "extra_forbidden":
         near = get_close_matches(str(place[-1]), [p.name for p in operation.parameters], n=1)
         said += f"; did you mean {near[0]}?" if near else ""

@@ -229,6 +229,9 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     raise sandbox.block(f"{event} {host}", detail=f"host {host}", path="socket")
 
 
+_audit.__cantrace__ = True  # type: ignore[attr-defined]  # so that debuggers and coverage see the hook
+
+
 def _host(event: str, arguments: tuple[Any, ...]) -> str | None:
     """The host an event is about; None for sockets of this machine's own (Unix, unaddressed)."""
     if event in {"socket.getaddrinfo", "socket.gethostbyname"}:
