@@ -49,7 +49,7 @@ def test_a_sandbox_left_in_another_context_than_it_was_entered_in_is_gone_all_th
     contextvars.Context().run(sandbox.__enter__)
     assert HUB.active == (sandbox,)
     sandbox.__exit__(None, None, None)
-    assert HUB.active == ()
+    assert not HUB.active
 
 
 def test_sandboxes_may_be_left_in_any_order() -> None:
