@@ -410,6 +410,8 @@ class Dispatcher:
         )
 
     def _strike(self, run: _Run, point: Point) -> Fault | None:
+        if self._state.faults.quiet:
+            return None
         fault = self._state.faults.strike(point, run.call.operation, lambda: self._named(run.arguments))
         if fault is not None:
             run.faults.append(fault)

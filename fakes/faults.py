@@ -120,6 +120,11 @@ class Faults:
         """The faults that never struck: the run says nothing about them."""
         return tuple(armed.fault for armed in self._armed if not armed.fired)
 
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is armed."""
+        return not self._armed
+
     def strike(self, point: Point, operation: str, symbols: Callable[[], Iterable[str]]) -> Fault | None:
         """The fault that strikes this call at this point, if any; counts the call."""
         for armed in self._armed:

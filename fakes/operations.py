@@ -204,7 +204,7 @@ class Operation:
         except ValidationError as error:
             raise _invalid(error, self) from None
         strange: list[tuple[str, str]] = []
-        values = {name: getattr(model, name) for name in type(model).model_fields}
+        values = dict(model.__dict__)
         for name, translate in self._inward.items():
             values[name] = translate(values[name], edge, strange)
         return values, strange

@@ -370,7 +370,7 @@ BAD: Mapping[str, Bad] = {
     "words for an instant": invalid("book", {"at": "tomorrow"}, "/at", "an instant such as"),
     "a day that never is": invalid("book", {"at": "2026-02-30T09:00:00Z"}, "/at", "an instant such as"),
     "an instant beyond": invalid("book", {"at": "9999-12-31T23:59:59-12:00"}, "/at", "beyond the calendar"),
-    "number for an instant": invalid("book", {"at": 1_772_442_000}, "/at", "datetime"),
+    "number for an instant": invalid("book", {"at": 1_772_442_000}, "/at", "an instant such as"),
     # -- keys and versions -----------------------------------------------------------------------------
     "empty key": invalid(
         "add_note",
