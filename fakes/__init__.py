@@ -4,7 +4,7 @@ from sandtrail.fakes.billing import Billing
 from sandtrail.fakes.calls import Answer, AnswerLost
 from sandtrail.fakes.customers import Customers
 from sandtrail.fakes.entities import Entity, Id, Instant, Money, Ref
-from sandtrail.fakes.gateway import Tx
+from sandtrail.fakes.gateway import AtLeast, AtMost, Contains, OneOf, Same, Tx
 from sandtrail.fakes.operations import Service, operation
 from sandtrail.fakes.orders import OrderBook
 from sandtrail.fakes.problems import NotFound, Rejected
@@ -17,16 +17,21 @@ __all__ = [
     "SERVICES",
     "Answer",
     "AnswerLost",
+    "AtLeast",
+    "AtMost",
     "Billing",
+    "Contains",
     "Customers",
     "Entity",
     "Id",
     "Instant",
     "Money",
     "NotFound",
+    "OneOf",
     "OrderBook",
     "Ref",
     "Rejected",
+    "Same",
     "Service",
     "Tx",
     "World",

@@ -6,9 +6,9 @@
 | invoice_line | what for                                 | |
 | payment      | money captured from a card               | failed ones are listed as charges only |
 | refund       | money given back on a payment            | at most captured minus refunded; 180 days; never a disputed payment |
-| credit       | store credit                             | at most the order's payments; not money back |
-| subscription | a plan that renews                       | cancelled at the end of the period, not resumed |
-| posting      | double entry: sums to zero per currency  | every money column has its account (rule R7) |
+| credit       | store credit                             | for an order at most its payments; else at most 10000 |
+| subscription | a plan                                   | cancelled once, and not resumed |
+| posting      | double entry: sums to zero per currency  | captured, refunded, credited, due have accounts (R7) |
 
 Amounts are integers of minor units: 4250 is 42.50 USD, 4250 JPY or 4.250 KWD.
 Near misses on purpose: `refund_order` takes the fields of `refund_payment` and gives store credit; `list_charges`
@@ -27,6 +27,7 @@ from sandtrail.fakes.gateway import AtMost, Contains, OneOf, Tx
 from sandtrail.fakes.operations import Service, operation
 from sandtrail.fakes.paging import Cursor, Limit, crowd, page
 from sandtrail.fakes.problems import Rejected
+from sandtrail.ledgers.money import DECIMALS
 
 CustomerId: TypeAlias = Annotated[str, Ref("customer")]
 OrderId: TypeAlias = Annotated[str, Ref("order")]
@@ -47,7 +48,7 @@ class Invoice(Entity, table=True):
 
     id: Annotated[str, Id("invoice")]
     tenant: str = "north"
-    customer_id: CustomerId
+    customer_id: Annotated[str, Ref("customer", index=True)]
     order_id: Annotated[str | None, Ref("order")] = None
     number: str
     total: Annotated[int, Money()] = 0
@@ -74,8 +75,8 @@ class Payment(Entity, table=True):
 
     id: Annotated[str, Id("payment")]
     tenant: str = "north"
-    customer_id: CustomerId
-    order_id: Annotated[str | None, Ref("order")] = None
+    customer_id: Annotated[str, Ref("customer", index=True)]
+    order_id: Annotated[str | None, Ref("order", index=True)] = None
     captured: Annotated[int, Money(account="captured")] = 0
     refunded: Annotated[int, Money(account="refunded")] = 0
     currency: str = "USD"
@@ -111,7 +112,7 @@ class Credit(Entity, table=True):
 
 
 class Subscription(Entity, table=True):
-    """A plan that renews."""
+    """A plan. `renews_at` is when it would renew next."""
 
     id: Annotated[str, Id("subscription")]
     tenant: str = "north"
@@ -425,6 +426,10 @@ class Billing(Service):
     ) -> Credit:
         """Give a customer store credit as goodwill, tied to no order. Writes; cannot be undone. At most 10000 minor
         units at a time. Not a refund. Returns the credit."""
+        if currency not in DECIMALS:
+            raise Rejected(
+                "credit.currency", f"{currency} is not known.", allowed=", ".join(sorted(DECIMALS))
+            )
         if amount_minor > 10_000:
             raise Rejected("credit.limit", f"{amount_minor} is above the limit.", allowed="1 to 10000")
         tenant = tx.principal.tenants[0]
@@ -460,7 +465,7 @@ class Billing(Service):
         undone_by=None,
     )
     def cancel_subscription(self, tx: Tx, subscription_id: SubscriptionId) -> Subscription:
-        """Cancel a subscription at the end of its period. Writes; it cannot be resumed. Refunds nothing, and does not
+        """Cancel a subscription, so that it does not renew. Writes; it cannot be resumed. Refunds nothing, and does not
         close the account (use close_customer). Returns the subscription."""
         found = tx.get(Subscription, subscription_id)
         if found.status != "active":

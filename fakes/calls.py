@@ -1,11 +1,11 @@
 """One call, from the door to the books.
 
-    take strays -> parse -> [door faults] -> validate -> scope -> idempotency -> ids -> version
-    -> BEGIN -> [stale read] -> handler -> encode -> [time-out] -> COMMIT or ROLLBACK
+    take strays -> parse -> [door faults] -> validate -> scope -> idempotency -> unknown ids -> [stale read]
+    -> BEGIN -> visible ids -> version -> handler -> encode -> [time-out] -> COMMIT or ROLLBACK
     -> take changes -> page (reconciled) -> [answer lost, slow, malformed, twice] -> answer
 
-Everything here runs under the world's lock. Nothing a caller sends, and no bug in a service, makes it raise:
-whatever became of a call is in its attempt.
+Everything here runs under the world's lock. No text a client sends, and no bug in a service, makes it raise: whatever
+became of a call is in its attempt. (A Python caller's arguments that are no JSON are a TypeError.)
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +27,22 @@ from sandtrail.fakes.faults import Point
 from sandtrail.fakes.gateway import Tx
 from sandtrail.fakes.image import Services, canonical, sibling, system_tx
 from sandtrail.fakes.operations import BadOperation, Operation
-from sandtrail.fakes.problems import Conflict, Denied, Flaw, Invalid, NotFound, Problem, Unknown, Unready
+from sandtrail.fakes.problems import (
+    Conflict,
+    Denied,
+    Failed,
+    Flaw,
+    Invalid,
+    NotFound,
+    Problem,
+    Unknown,
+    Unready,
+)
 from sandtrail.fakes.state import Call, Held, State
 from sandtrail.fakes.store import Image, Store
 from sandtrail.ledgers.entries import Attempt, Effect, Origin, Page
 from sandtrail.ledgers.specs import Fault, FaultKind, kind_of
+from sandtrail.ledgers.spelling import near
 from sandtrail.ledgers.words import Access, Delivery, OriginKind, Outcome
 
 _DOOR = {
@@ -146,9 +156,8 @@ class Dispatcher:
             else _dumped(call.operation, {**call.in_path, **call.arguments})
         )
         if run.operation is None:
-            near = get_close_matches(call.operation, list(self._services.operations), n=1)
-            allowed = f"did you mean {near[0]}?" if near else None
-            raise Unknown("unknown_operation", f"There is no tool {call.operation!r}.", allowed=allowed)
+            hint = near(call.operation, self._services.operations)
+            raise Unknown("unknown_operation", f"There is no tool {call.operation!r}{hint}")
         if call.refusal is not None:
             raise call.refusal
         run.arguments = parse(run.text)
@@ -386,7 +395,7 @@ class Dispatcher:
         """A service's bug: an answer without its innards, and the place of the bug in the books."""
         frame = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
         where = f" at {Path(frame.filename).name}:{frame.lineno}" if frame else ""
-        problem = Problem("internal", "The service failed.", status=500)
+        problem = Failed("internal", "The service failed.")
         run.outcome, run.status, run.rule, run.body = Outcome.CRASHED, 500, "internal", problem.body()
         run.headers.clear()
         run.detail = f"{type(error).__name__}: {error}{where}"

@@ -2,15 +2,15 @@
 
 | table          | what                                   | rules |
 |----------------|----------------------------------------|-------|
-| customer       | the billing customer                   | closed ones do not change; e-mail unique in a tenant |
-| address        | one per customer                       | two-letter country |
+| customer       | the billing customer                   | closed ones keep their data; no update takes another's e-mail |
+| address        | where they live                        | set as a whole; two-letter country |
 | note           | what staff wrote                       | never changed, never removed |
 | login          | the login principal, not the customer  | found by e-mail only |
 | customer_cache | a replica, refreshed at midnight UTC   | bookkeeping: may be stale |
 | handoff        | a conversation handed to a person      | |
 
 Near misses on purpose: `lookup_customer_cache` may be stale, `find_customer` is a deprecated alias of
-`search_customers`, `get_user` answers about logins, `get_customer_profile` is broad and shows totals only.
+`search_customers`, `get_user` answers about logins, `get_customer_profile` is broad: it shows sums of orders and payments, never single ones.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class LoginView(BaseModel):
 
 
 class Profile(BaseModel):
-    """The broad view of a customer: totals, no single rows."""
+    """The broad view of a customer: sums of orders and payments (`paid_total` in `currency` only), never single ones."""
 
     customer: Customer
     address: Address | None

@@ -160,23 +160,20 @@ class Tx:
         *,
         after: str | None = None,
         limit: int | None = None,
-        newest_first: bool = False,
         **wanted: Any,
     ) -> list[E]:
-        """The rows that fit every named column, oldest first: a value, None, or Contains, OneOf, AtLeast, AtMost.
+        """The rows that fit every named column, oldest first: a value, None, or Contains, Same, OneOf, AtLeast,
+        AtMost.
 
         `after` is the id of the last row of the page before.
         """
         table = self._table(entity)
         clauses, values = _conditions(table, [*wanted.items(), *self._narrowed(table)])
         if after is not None:
-            compare = "<" if newest_first else ">"
-            clauses.append(f'rowid {compare} (SELECT rowid FROM "{table.name}" WHERE "id" = ?)')
+            clauses.append(f'rowid > (SELECT rowid FROM "{table.name}" WHERE "id" = ?)')
             values.append(after)
         sql = table.select_sql + (f" WHERE {' AND '.join(clauses)}" if clauses else "")
-        sql += f" ORDER BY rowid {'DESC' if newest_first else 'ASC'}" + (
-            f" LIMIT {int(limit)}" if limit is not None else ""
-        )
+        sql += " ORDER BY rowid" + (f" LIMIT {int(limit)}" if limit is not None else "")
         return [table.record(row) for row in self._store.run(sql, values)]
 
     def taken(self, entity: type[Entity], /, *, besides: str | None = None, **wanted: Any) -> bool:

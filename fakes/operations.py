@@ -18,7 +18,6 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Optional, TypeVar, get_args, get_origin, get_type_hints
 
@@ -31,6 +30,7 @@ from sandtrail.fakes.entities import INT64, BadEntity, Entity, Id, Money, Ref, T
 from sandtrail.fakes.gateway import Tx
 from sandtrail.fakes.problems import Flaw, Invalid
 from sandtrail.ledgers.specs import OperationFact, Risk, Slot, ToolSpec
+from sandtrail.ledgers.spelling import near
 from sandtrail.ledgers.trees import as_list, as_object
 from sandtrail.ledgers.words import Access
 
@@ -385,8 +385,7 @@ def _flaw(error: Mapping[str, Any], operation: Operation) -> Flaw:
         "datetime_type": "an instant such as 2026-03-02T09:00:00Z is wanted",
     }.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
     if error["type"] == "extra_forbidden":
-        near = get_close_matches(str(place[-1]), [p.name for p in operation.parameters], n=1)
-        said += f"; did you mean {near[0]}?" if near else ""
+        said += near(str(place[-1]), [p.name for p in operation.parameters])
     if slot.unit == "minor" and error["type"] != "missing":
         said += " of minor units (4250 is 42.50 USD)"
     return Flaw(pointer, said)

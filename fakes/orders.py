@@ -2,13 +2,13 @@
 
 | table          | what                          | rules |
 |----------------|-------------------------------|-------|
-| product        | what can be bought            | stock never below zero |
+| product        | what can be bought            | no more is sold than there is |
 | order          | placed, packed, shipped, delivered, cancelled | cancelled until packed; address changed until shipped |
 | order_line     | product, quantity, unit price | |
 | shipment       | a parcel                      | |
 | shipment_event | where it was when             | |
 | return         | open, cancelled               | within 30 days after delivery; one open per order |
-| message        | the outbox: mail and webhooks | external: cannot be taken back |
+| message        | the outbox: mail that left    | external: cannot be taken back |
 
 Cancelling mails the customer and refunds nothing, and the tool says so.
 """
@@ -19,6 +19,7 @@ from datetime import timedelta
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
+from sqlmodel import Field as Column
 
 from sandtrail.fakes.entities import Entity, Id, Instant, Money, Ref
 from sandtrail.fakes.gateway import Contains, Tx
@@ -53,8 +54,8 @@ class Order(Entity, table=True):
 
     id: Annotated[str, Id("order")]
     tenant: str = "north"
-    customer_id: CustomerId
-    number: str
+    customer_id: Annotated[str, Ref("customer", index=True)]
+    number: Annotated[str, Column(index=True)]
     status: str = "placed"
     total: Annotated[int, Money()] = 0
     currency: str = "USD"
@@ -67,7 +68,7 @@ class OrderLine(Entity, table=True):
     """What was ordered."""
 
     id: Annotated[str, Id("order_line")]
-    order_id: OrderId
+    order_id: Annotated[str, Ref("order", index=True)]
     product_id: ProductId
     quantity: int = 1
     unit_price: Annotated[int, Money()] = 0
@@ -106,7 +107,7 @@ class Return(Entity, table=True):
 
 
 class Message(Entity, table=True):
-    """A mail or webhook that has left."""
+    """A mail that has left."""
 
     id: Annotated[str, Id("message")]
     tenant: str = "north"

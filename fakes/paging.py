@@ -38,7 +38,6 @@ def page(
     cursor: str | None,
     limit: int,
     wanted: Mapping[str, Any],
-    newest_first: bool = False,
 ) -> PageOf:
     """One page of a query. Raises Rejected for a cursor of another list."""
     after = None
@@ -52,7 +51,7 @@ def page(
                 status=422,
             )
         after = f"${kind}.{name}"
-    rows: list[Any] = tx.select(entity, after=after, limit=limit + 1, newest_first=newest_first, **wanted)
+    rows: list[Any] = tx.select(entity, after=after, limit=limit + 1, **wanted)
     if len(rows) <= limit:
         return PageOf(rows, None)
     last: str = rows[limit - 1].id

@@ -7,6 +7,7 @@
     ├── Conflict         a version or an idempotency key (409, 412, 422)
     ├── Invalid          the arguments do not fit the schema (400, 413, 415, 422), with JSON pointers
     ├── Unknown          no such operation or method (404, 405)
+    ├── Failed           a bug in a service (500)
     └── Unready          a planned fault at the door (429, 503): nothing was begun
 
 Services name entities by symbol; the edge writes raw ids into the answer.
@@ -108,6 +109,14 @@ class Invalid(Problem):
     outcome = Outcome.INVALID
     status = 422
     title = "The arguments are not valid"
+
+
+class Failed(Problem):
+    """A bug in a service; the answer says no more than that."""
+
+    outcome = Outcome.CRASHED
+    status = 500
+    title = "The service failed"
 
 
 class Unready(Problem):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from difflib import get_close_matches
 from typing import Any
 
 from sandtrail.fakes.clock import span
@@ -18,6 +17,7 @@ from sandtrail.fakes.gateway import Tx
 from sandtrail.fakes.store import Schema
 from sandtrail.ledgers.money import minor_units
 from sandtrail.ledgers.specs import SYMBOL, WorldSpec, kind_of
+from sandtrail.ledgers.spelling import near
 
 
 class BadSeed(ValueError):
@@ -51,9 +51,9 @@ class Seeder:
     def _table(self, symbol: str) -> Table:
         table = self._schema.by_kind.get(kind_of(symbol))
         if table is None:
-            raise BadSeed(
-                symbol, f"no entity kind {kind_of(symbol)!r}{_near(kind_of(symbol), self._schema.by_kind)}"
-            )
+            kinds = [one.kind for one in self._schema.tables if one.kind and one.fact.business]
+            hint = near(kind_of(symbol), kinds)
+            raise BadSeed(symbol, f"no entity kind {kind_of(symbol)!r} in the services of this world{hint}")
         return table
 
     def _row(self, symbol: str) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class Seeder:
                 symbol, f"{like!r} is no other {kind_of(symbol)}; write ${kind_of(symbol)}.name", field="like"
             )
         if like not in self._spec.entities:
-            raise BadSeed(symbol, f"{like} is not defined{_near(like, self._spec.entities)}", field="like")
+            raise BadSeed(symbol, f"{like} is not defined{near(like, self._spec.entities)}", field="like")
         if like in (symbol, *likes):
             raise BadSeed(
                 symbol, f"is like itself through {' -> '.join([*likes, symbol, like])}", field="like"
@@ -125,7 +125,7 @@ class Seeder:
             raise BadSeed(symbol, "the symbol is the id; leave it out", field=name)
         if field is None:
             raise BadSeed(
-                symbol, f"{table.name} has no field {name!r}{_near(name, table.by_name)}", field=name
+                symbol, f"{table.name} has no field {name!r}{near(name, table.by_name)}", field=name
             )
         try:
             return self._value(field, value)
@@ -154,7 +154,7 @@ class Seeder:
             raise ValueError(f"{value!r} is no symbol of a {field.kind}; write ${field.kind}.name")
         if field.kind in self._schema.by_kind:
             if value not in self._spec.entities:
-                raise ValueError(f"{value} is not defined{_near(value, self._spec.entities)}")
+                raise ValueError(f"{value} is not defined{near(value, self._spec.entities)}")
             self._row(value)
         return value
 
@@ -184,8 +184,3 @@ class Seeder:
             return self._tx.now + length
         except OverflowError:
             raise ValueError(f"{text!r} is beyond the calendar") from None
-
-
-def _near(word: str, known: Mapping[str, Any]) -> str:
-    close = get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(sorted(map(str, known)))}"

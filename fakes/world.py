@@ -1,6 +1,6 @@
 """A world: one isolated instance of the services, with its store, clock, ids, faults and books.
 
-    world = World.open(WorldSpec({"$customer.lee": {"name": "Lee Ahn", ...}}), seed=7)
+    world = World.open(WorldSpec({"$customer.lee": {"name": "Lee Ahn", ...}}), seed=7, services=SERVICES)
     answer = world.call("get_customer", customer_id=world.id("$customer.lee"))
     world.ledger.read_only, world.advance("3 days"), world.fork(), world.reset()
 
@@ -15,7 +15,6 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from sandtrail.fakes.calls import Answer, Dispatcher, Exchange, NestedCall
@@ -32,6 +31,7 @@ from sandtrail.ledgers.book import Book, Ledger
 from sandtrail.ledgers.entries import Attempt, Origin, Page
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.specs import Catalog, Fault, FaultKind, Principal, WorldSpec
+from sandtrail.ledgers.spelling import near
 from sandtrail.ledgers.words import Access, OriginKind, Outcome
 
 if TYPE_CHECKING:
@@ -63,6 +63,15 @@ class Opening:
         return State(store, clock, edge, faults, book, dict(self.origin.counters))
 
 
+class ClosedWorld(RuntimeError):
+    """The world was closed; its ledger can still be read."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this world is closed: act on it inside its `with` block; its ledger can still be read"
+        )
+
+
 class World:
     """One isolated instance of the services. Made by `World.open`; closed by `close` or a `with` block."""
 
@@ -71,6 +80,7 @@ class World:
         self._lock = threading.Lock()
         self._holder: int | None = None
         self._forks = 0
+        self._closed = False
 
     @classmethod
     def open(
@@ -257,6 +267,7 @@ class World:
         """Give the store's memory back. The ledger stays readable, but can no longer be replayed."""
         with self._locked():
             self._state.store.close()
+            self._closed = True
 
     def __enter__(self) -> World:
         return self
@@ -276,6 +287,8 @@ class World:
         me = threading.get_ident()
         if self._holder == me:
             raise NestedCall
+        if self._closed:
+            raise ClosedWorld
         with self._lock:
             self._holder = me
             try:
@@ -316,7 +329,4 @@ def _check_fault(fault: Fault, services: Services) -> None:
 
 
 def _no_operation(name: str, services: Services) -> str:
-    near = get_close_matches(name, list(services.operations), n=1)
-    return f"no operation {name!r}" + (
-        f"; did you mean {near[0]}?" if near else f"; there are {', '.join(services.operations)}"
-    )
+    return f"no operation {name!r}{near(name, services.operations)}"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Generic, TypeVar, cast, overload
 
 from sandtrail.ledgers.bindings import Binding, Projection
@@ -21,7 +22,8 @@ from sandtrail.ledgers.entries import Attempt, Change, Effect, Page
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.reconcile import reconcile
 from sandtrail.ledgers.specs import TableFact
-from sandtrail.ledgers.words import Grade, OriginKind, Outcome
+from sandtrail.ledgers.spelling import near
+from sandtrail.ledgers.words import Access, Delivery, Grade, OriginKind, Outcome
 
 T = TypeVar("T")
 
@@ -91,7 +93,7 @@ class Book:
     opening: tuple[Binding, ...] = ()
     pages: list[Page] = field(default_factory=list[Page])
     breaches: list[Finding] = field(default_factory=list[Finding])
-    read_blocks: set[int] = field(default_factory=set[int])
+    looked_at: set[int] = field(default_factory=set[int])
     attempts: int = 0
 
     def append(self, page: Page, *, judged: bool = True) -> None:
@@ -110,7 +112,7 @@ class Book:
             self.opening,
             list(self.pages),
             list(self.breaches),
-            set(self.read_blocks),
+            set(self.looked_at),
             self.attempts,
         )
 
@@ -165,24 +167,25 @@ class Ledger:
         return Records([*self._book.breaches, *replayed])
 
     def attempts(self, **wanted: Any) -> Records[Attempt]:
-        """The attempts whose named fields have these values; asking for blocked ones counts as reading them.
+        """The attempts whose named fields have these values; asking for blocked or crashed ones counts as looking.
 
-        Raises TypeError for a field that attempts do not have.
+        Raises TypeError for a field that attempts do not have, ValueError for an outcome, delivery or access that
+        there is not: a misspelt one would find nothing, and prove nothing.
         """
         _known(Attempt, wanted)
         found = [page.attempt for page in self._book.pages if page.attempt and _fits(page.attempt, wanted)]
-        if wanted.get("outcome") == Outcome.BLOCKED:
-            self._book.read_blocks.update(attempt.seq for attempt in found)
+        if wanted.get("outcome") in {Outcome.BLOCKED, Outcome.CRASHED}:
+            self._book.looked_at.update(attempt.seq for attempt in found)
         return Records(found)
 
-    def unread_blocks(self) -> Records[Attempt]:
-        """Blocked requests that nobody has asked for yet."""
+    def unread(self, outcome: Outcome) -> Records[Attempt]:
+        """The attempts of this outcome that nobody has asked for yet."""
         return Records(
             page.attempt
             for page in self._book.pages
             if page.attempt
-            and page.attempt.outcome is Outcome.BLOCKED
-            and page.attempt.seq not in self._book.read_blocks
+            and page.attempt.outcome is outcome
+            and page.attempt.seq not in self._book.looked_at
         )
 
     def writes(self) -> Records[Attempt]:
@@ -256,11 +259,17 @@ class Ledger:
         return "\n".join(map(str, lines))
 
 
+_WORDS: Mapping[str, type[StrEnum]] = {"outcome": Outcome, "delivery": Delivery, "access": Access}
+
+
 def _known(kind: type[Any], wanted: Mapping[str, Any]) -> None:
-    for name in wanted:
+    for name, value in wanted.items():
         if name not in kind.__dataclass_fields__:
-            raise TypeError(
-                f"{kind.__name__.lower()}s have no field {name!r}; known are {', '.join(kind.__dataclass_fields__)}"
+            known = ", ".join(kind.__dataclass_fields__)
+            raise TypeError(f"{kind.__name__.lower()}s have no field {name!r}; known are {known}")
+        if name in _WORDS and value not in set(_WORDS[name]):
+            raise ValueError(
+                f"there is no {name} {value!r}{near(str(value), [str(word) for word in _WORDS[name]])}"
             )
 
 

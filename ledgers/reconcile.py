@@ -3,7 +3,7 @@
     R1 ledger.undeclared_write    a changed row that no declared effect accounts for, cell by cell
     R2 ledger.phantom_effect      a declared effect whose rows did not change
     R3 ledger.capture_hole        the database counted more changes than it captured (per page), or replaying
-                                  the changes does not lead to the present rows (fakes.replay, over a whole world)
+                                  the changes does not lead to the present rows (fakes.store.replay, over a whole world)
     R4 ledger.unjournaled         a commit without effects, or effects without a commit
     R5 ledger.write_behind_read   a read operation changed rows, gross, not net
     R6 ledger.no_origin           changes that no attempt, clock or event owns up to
@@ -70,7 +70,12 @@ def _journaled(page: Page, business: Changes, _: Tables) -> Iterator[Finding]:
     attempt = page.attempt
     committed = attempt is not None and attempt.outcome is Outcome.OK
     if committed and business and not page.effects:
-        yield _finding("ledger.unjournaled", page, business, "committed without a declared effect")
+        yield _finding(
+            "ledger.unjournaled",
+            page,
+            business,
+            "committed without a declared effect; name it: effect=... or with tx.effect(...)",
+        )
     if page.effects and not committed and page.origin.kind not in {OriginKind.CLOCK, OriginKind.EVENT}:
         names = ", ".join(effect.name for effect in page.effects)
         yield Finding("ledger.unjournaled", page.place, f"{names} declared, but no attempt committed it")
@@ -131,7 +136,7 @@ def _amounts(business: Changes, tables: Tables) -> tuple[Amounts, Amounts]:
                 if row is not None and isinstance(amount := row[amount_at], int):
                     account = fact.account if account_at is None else row[account_at]
                     book = moved if account_at is None else posted
-                    book[str(account), str(row[currency_at])] += sign * fact.sign * amount
+                    book[str(account), str(row[currency_at])] += sign * amount
     return posted, moved
 
 

@@ -24,7 +24,7 @@ class Source:
     pointer: str | None
 
     def __str__(self) -> str:
-        return "the user said it" if self.call is None else f"call {self.call} {self.pointer}"
+        return "said by the user" if self.call is None else f"call {self.call} {self.pointer}"
 
 
 def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:

@@ -234,7 +234,6 @@ class MoneyFact:
     column: str
     currency: str
     account: str | None
-    sign: int = 1
 
 
 @dataclass(frozen=True, slots=True)

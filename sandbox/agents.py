@@ -17,6 +17,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Protocol
 
 import yaml
@@ -59,19 +60,36 @@ class Scripted:
         line = self.program[step]
         if "say" in line:
             return Reply(str(line["say"]))
-        arguments = {name: _resolved(value, conversation) for name, value in line.get("with", {}).items()}
+        wanted = as_object(line.get("with")) or {}
+        arguments = {name: _resolved(value, conversation) for name, value in wanted.items()}
         return Calls((ToolCall(f"call_{step + 1}", str(line["call"]), arguments),))
 
 
-def scripted(scenario: str, name: str) -> Scripted:
-    """The shipped script of a scenario. Raises OffScript where there is none of that name."""
-    file = files("sandtrail.scenarios") / "library" / f"{scenario}.scripts.yaml"
+def scripted(scenario: str, name: str, *, folder: Path | None = None) -> Scripted:
+    """A script of a scenario: `NAME.scripts.yaml` in the folder of its file, or in the shipped library.
+
+    Raises OffScript where there is none of that name, or the file holds something else.
+    """
+    home = files("sandtrail.scenarios") / "library" if folder is None else folder
+    file = home / f"{scenario}.scripts.yaml"
     if not file.is_file():
-        raise OffScript(f"there are no scripts for {scenario}")
-    programs: dict[str, list[dict[str, Any]]] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    if name not in programs:
-        raise OffScript(f"there is no script {name!r} for {scenario}; there are {', '.join(programs)}")
-    return Scripted(name, programs[name])
+        where = "the library" if folder is None else str(folder)
+        raise OffScript(f"there are no scripts for {scenario}; write {scenario}.scripts.yaml into {where}")
+    try:
+        programs = as_object(yaml.safe_load(file.read_text(encoding="utf-8"))) or {}
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise OffScript(f"{scenario}.scripts.yaml is no YAML: {str(error).splitlines()[0]}") from None
+    program = as_list(programs.get(name))
+    if program is None:
+        raise OffScript(
+            f"there is no script {name!r} for {scenario}; there are {', '.join(map(str, programs))}"
+        )
+    steps = [as_object(step) for step in program]
+    if not all(step and ({"say"} == step.keys() or "call" in step) for step in steps):
+        raise OffScript(
+            f"{scenario}.scripts.yaml: each step of {name} is {{say: text}} or {{call: tool, with: {{...}}}}"
+        )
+    return Scripted(name, [step for step in steps if step])
 
 
 def _resolved(value: Any, conversation: Conversation) -> Any:
@@ -83,7 +101,7 @@ def _resolved(value: Any, conversation: Conversation) -> Any:
         return value
     if "from" not in fields:
         return {name: _resolved(item, conversation) for name, item in fields.items()}
-    tool, pointer = str(fields["from"]), str(fields["at"])
+    tool, pointer = str(fields["from"]), str(fields.get("at"))
     answers = [
         message for message in conversation if isinstance(message, Answered) and message.call.tool == tool
     ]

@@ -1,15 +1,18 @@
 """The command line: `sandtrail run`, `list`, `selftest`, `bench`.
 
 Exit codes: 0 pass · 1 findings that fail · 2 usage or input error · 3 harness fault · 4 nothing to decide on.
-The last printed line says which, and why.
+The last line printed for people says which, and why.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import secrets
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -63,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"sandtrail {version('sandtrail')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     running = _command(
         commands,
@@ -83,8 +87,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="scripted (the careful reference, default) or careless",
     )
-    running.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the ids (default 0)")
     running.add_argument(
+        "--seed", type=_seed, metavar="N", help="seed of the ids (default: a fresh one, shown with each run)"
+    )
+    how_often = running.add_mutually_exclusive_group()
+    how_often.add_argument(
         "--repetitions",
         "--epochs",
         type=_positive,
@@ -92,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="runs of each scenario, each with its own ids (default 1)",
     )
-    running.add_argument(
+    how_often.add_argument(
         "--repetition", type=_positive, metavar="K", help="only the Kth repetition: to repeat a failure"
     )
     _command(commands, "list", _list, "list the shipped scenarios", "sandtrail list --json")
@@ -134,6 +141,12 @@ def _command(
     return made
 
 
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"{text!r}: a whole number of at most 18 digits is wanted")
+    return int(text)
+
+
 def _positive(text: str) -> int:
     number = int(text) if text.isascii() and text.isdigit() else 0
     if not 1 <= number <= 1_000_000:
@@ -148,31 +161,36 @@ def _run(options: argparse.Namespace) -> int:
     from sandtrail.sandbox.agents import OffScript, scripted  # noqa: PLC0415
     from sandtrail.sandbox.runner import run  # noqa: PLC0415
 
+    seed = secrets.randbelow(10**6) if options.seed is None else options.seed
+    chosen = [options.repetition] if options.repetition else range(1, options.repetitions + 1)
     results: list[Result] = []
-    for scenario in _chosen(options.scenarios):
+    for scenario, folder in _chosen(options.scenarios):
         try:
-            agent = scripted(scenario.id, options.agent)
+            agent = scripted(scenario.id, options.agent, folder=folder)
         except OffScript as error:
-            raise UsageError(f"{error}; --agent is one of scripted, careless") from None
-        chosen = [options.repetition] if options.repetition else range(1, options.repetitions + 1)
-        for repetition in chosen:
-            results.append(run(scenario, agent, seed=options.seed, repetition=repetition))  # noqa: PERF401  a run is no element
+            raise UsageError(str(error)) from None
+        results.extend(run(scenario, agent, seed=seed, repetition=repetition) for repetition in chosen)
     overall = _overall([result.overall for result in results])
     unexpected = sum(result.unexpected_writes for result in results)
     if options.json:
-        _print_json(_run_json(options.agent, overall, unexpected, results))
+        _print_json(_run_json(options.agent, seed, overall, unexpected, results))
         return EXIT_CODES[overall]
-    from sandtrail.sandbox.trail import Line, trail  # noqa: PLC0415
+    from sandtrail.sandbox.trail import LEGEND, Line, counted, trail  # noqa: PLC0415
 
     for result in results:
         _print([*trail(result), Line("")])
     passed = sum(result.overall in {"pass", "warn"} for result in results)
-    _print([Line(f"{passed} of {len(results)} runs pass · unexpected writes {unexpected}", "bold")])
+    _print([Line(LEGEND, "dim")])
+    _print(
+        [Line(f"{passed} of {counted(len(results), 'run')} pass · unexpected writes {unexpected}", "bold")]
+    )
     _print([Line(f"exit {EXIT_CODES[overall]}: {_because(results)}")])
     return EXIT_CODES[overall]
 
 
-def _run_json(agent: str, overall: Overall, unexpected: int, results: Iterable[Result]) -> dict[str, Any]:
+def _run_json(
+    agent: str, seed: int, overall: Overall, unexpected: int, results: Iterable[Result]
+) -> dict[str, Any]:
     scenarios = [
         {
             "id": result.scenario.id,
@@ -191,21 +209,26 @@ def _run_json(agent: str, overall: Overall, unexpected: int, results: Iterable[R
         }
         for result in results
     ]
-    return {"overall": overall, "agent": agent, "scenarios": scenarios, "unexpected_writes": unexpected}
+    return {
+        "overall": overall,
+        "agent": agent,
+        "seed": seed,
+        "scenarios": scenarios,
+        "unexpected_writes": unexpected,
+    }
 
 
-def _chosen(named: Sequence[str]) -> list[Scenario]:
+def _chosen(named: Sequence[str]) -> list[tuple[Scenario, Path | None]]:
+    """The scenarios to run, each with the folder of its file; None for a shipped one."""
     from sandtrail.sandbox.loading import SUFFIX, library, load  # noqa: PLC0415
 
     shipped = {scenario.id: scenario for scenario in library()}
-    if not named:
-        return list(shipped.values())
-    chosen: list[Scenario] = []
-    for name in named:
+    chosen: list[tuple[Scenario, Path | None]] = []
+    for name in named or shipped:
         if name in shipped:
-            chosen.append(shipped[name])
+            chosen.append((shipped[name], None))
         elif name.endswith(SUFFIX):
-            chosen.append(load(name))
+            chosen.append((load(name), Path(name).parent))
         else:
             raise UsageError(
                 f"there is no scenario {name!r}; shipped are {', '.join(shipped)}, files end in {SUFFIX}"
@@ -232,11 +255,14 @@ def _overall(verdicts: Sequence[Overall]) -> Overall:
 
 
 def _because(results: Sequence[Result]) -> str:
-    worst = [finding for result in results for finding in result.findings]
-    if not worst:
+    from sandtrail.sandbox.trail import counted  # noqa: PLC0415
+
+    found = [finding for result in results for finding in result.findings]
+    if not found:
         return "every run passes"
-    gravest = max(worst, key=lambda finding: finding.severity.rank)
-    return f"{len(worst)} finding(s), the gravest is {gravest.severity} {gravest.code}"
+    weights = sorted({finding.severity for finding in found}, key=lambda severity: -severity.rank)
+    by_weight = ", ".join(f"{sum(one.severity is weight for one in found)} {weight}" for weight in weights)
+    return f"{counted(len(found), 'finding')}: {by_weight}"
 
 
 # -- the others -----------------------------------------------------------------------------------------
@@ -245,7 +271,7 @@ def _because(results: Sequence[Result]) -> str:
 def _list(options: argparse.Namespace) -> int:
     from sandtrail.sandbox.trail import Line  # noqa: PLC0415
 
-    scenarios = _chosen([])
+    scenarios = [scenario for scenario, _ in _chosen([])]
     if options.json:
         _print_json({"scenarios": [{"id": scenario.id, "why": scenario.why} for scenario in scenarios]})
         return 0

@@ -32,10 +32,20 @@ class UnreadBlocks(AssertionError):
     def __init__(self, attempts: Sequence[Attempt]) -> None:
         self.attempts = tuple(attempts)
         lines = "".join(f"\n  {attempt.seq}. {attempt.operation} ({attempt.detail})" for attempt in attempts)
-        remedy = 'map the host with Sandbox(urls=...), or read sandbox.ledger.attempts(outcome="blocked")'
+        remedy = "map the host with Sandbox(urls=...), or look at sandbox.blocked_hosts()"
         super().__init__(
             f"{len(attempts)} request(s) were blocked and nobody has looked at them:{lines}\n{remedy}"
         )
+
+
+class ServiceCrashed(AssertionError):
+    """A handler raised what is no refusal: a bug in a service. The client had a 500 without its innards."""
+
+    def __init__(self, attempts: Sequence[Attempt]) -> None:
+        self.attempts = tuple(attempts)
+        lines = "".join(f"\n  {attempt}" for attempt in attempts)
+        remedy = 'mend the service, or read sandbox.ledger.attempts(outcome="crashed")'
+        super().__init__(f"a service crashed, and nobody has looked at it:{lines}\n{remedy}")
 
 
 class BooksDisagree(AssertionError):

@@ -1,4 +1,5 @@
-"""Which sandbox a request belongs to. The one process-wide thing, and it holds no state of any sandbox.
+"""Which sandbox a request belongs to. Process-wide, as the patches of HTTP clients and the freezer are; it holds no
+state of any sandbox.
 
 1. the host that only one sandbox answers (each has hosts of its own)
 2. the sandbox of the caller's context: tasks, `asyncio.to_thread` and anyio inherit it; bare threads do not
@@ -12,11 +13,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
 
 from sandtrail.sandbox.errors import BlockedRequest
 
 if TYPE_CHECKING:
     from sandtrail.fakes.wire import Reply, Request
+
+
+def place_of(url: str) -> str:
+    """A URL for the record: scheme, host, port and path; no user, password, query or fragment.
+
+    >>> place_of("https://user:secret@x.test:8443/a?token=1")
+    'https://x.test:8443/a'
+    """
+    parts = urlsplit(url)
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
 
 
 class Resident(Protocol):

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
 from sandtrail.fakes.wire import Reply, Request
-from sandtrail.sandbox.hub import HUB
+from sandtrail.sandbox.hub import HUB, place_of
 
 _LEAVING: ContextVar[tuple[str, str] | None] = ContextVar("sandtrail_leaving", default=None)
 
@@ -49,9 +49,7 @@ def answer(method: str, url: str, headers: dict[str, str], body: bytes, *, path:
         else:
             _LEAVING.set(None)
         return None
-    raise sandbox.block(
-        f"{method.upper()} {parts.scheme}://{parts.netloc}{parts.path}", detail=f"host {host}", path=path
-    )
+    raise sandbox.block(f"{method.upper()} {place_of(url)}", detail=f"host {host}", path=path)
 
 
 def install() -> None:

@@ -11,6 +11,7 @@ blocked requests were not looked at.
 from __future__ import annotations
 
 import itertools
+import secrets
 import warnings
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -24,7 +25,7 @@ from sandtrail.fakes.faults import Faults
 from sandtrail.fakes.wire import Reply, Request, Routes, routes_of, serve
 from sandtrail.ledgers import Ledger, Outcome, Principal, Records, WorldSpec
 from sandtrail.ledgers.findings import Finding
-from sandtrail.sandbox.errors import BlockedRequest, BooksDisagree, UnfiredFault, UnreadBlocks
+from sandtrail.sandbox.errors import BlockedRequest, BooksDisagree, ServiceCrashed, UnfiredFault, UnreadBlocks
 from sandtrail.sandbox.freezing import FREEZER
 from sandtrail.sandbox.hub import HUB
 from sandtrail.sandbox.interception import install, resolved
@@ -40,14 +41,15 @@ class Sandbox:
     """One world and its surroundings. Use it in a `with` (or `async with`) block; not active before, nor after.
 
     `urls` maps base URLs of production to services. `models` is the model lane. `freeze` freezes the process clock
-    at the world's, for the code under test. `loopback` lets sockets to this machine through.
+    at the world's, for the code under test. `loopback` lets sockets to this machine through. `seed` decides the raw ids;
+    left out, each sandbox draws its own, and an error that leaves the block says which it was.
     """
 
     def __init__(
         self,
         spec: WorldSpec | None = None,
         *,
-        seed: int = 0,
+        seed: int | None = None,
         services: Iterable[type[Service] | Service] = SERVICES,
         urls: Mapping[str, str] | None = None,
         models: Models = Block(),  # noqa: B008  a frozen value
@@ -57,7 +59,8 @@ class Sandbox:
         run: str = "run",
     ) -> None:
         self.name = f"s{next(_numbers)}"
-        self.world = World.open(spec, seed, services=services, style=style, run=run)
+        self.seed = secrets.randbelow(2**31) if seed is None else seed
+        self.world = World.open(spec, self.seed, services=services, style=style, run=run)
         self._routes = {service: routes_of(self.world, service) for service in self.world.services.names}
         self._bases = self._claimed(urls or {})
         self._models, self._freeze, self._loopback = models, freeze, loopback
@@ -109,7 +112,12 @@ class Sandbox:
         try:
             if error is None:
                 self._settle()
+        except AssertionError as unsettled:
+            unsettled.add_note(f"repeat with Sandbox(seed={self.seed})")
+            raise
         finally:
+            if error is not None:
+                error.add_note(f"repeat with Sandbox(seed={self.seed})")
             self.world.close()
 
     async def __aenter__(self) -> Sandbox:
@@ -125,9 +133,11 @@ class Sandbox:
         breaches = self.ledger.verify()
         if breaches:
             raise BooksDisagree(breaches)
-        unread = self.ledger.unread_blocks()
-        if unread:
-            raise UnreadBlocks(unread)
+        crashed, blocked = self.ledger.unread(Outcome.CRASHED), self.ledger.unread(Outcome.BLOCKED)
+        if crashed:
+            raise ServiceCrashed(crashed)
+        if blocked:
+            raise UnreadBlocks(blocked)
         for fault in self.faults.unfired:
             warnings.warn(
                 f"the planned fault {fault} never fired: nothing is known about it",
@@ -265,7 +275,7 @@ class Sandbox:
     def block(self, what: str, *, detail: str, path: str) -> BlockedRequest:
         """Put a refused request on record; the error to raise."""
         self.world.note(what, Outcome.BLOCKED, detail=detail, path=path)
-        known = [f"{host[0]}://{host[1]}{prefix}" for host, prefix in self._bases]
+        known = [f"{host[0]}://{host[1]}{prefix}" for host, prefix in reversed(self._bases)]
         return BlockedRequest(what, known)
 
 

@@ -341,7 +341,8 @@ def report(outcomes: Outcomes) -> Iterator[Line]:
     for checked in outcomes.ledger:
         mark = "named " if checked.named else "MISSED"
         fault = checked.fault
-        yield Line(f"{mark} {fault.code:<26} {fault.name}"[:80], "" if checked.named else "bold red")
+        said = f"{mark} {fault.code.removeprefix('ledger.'):<18} {fault.name}"
+        yield Line(said, "" if checked.named else "bold red")
         if not checked.named:
             said = "; ".join(f"{finding.code} at {finding.at}" for finding in checked.findings) or "nothing"
             yield Line(f"       wanted at {fault.at}, found {said}", "red")

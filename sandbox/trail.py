@@ -12,7 +12,7 @@ from typing import Any
 from sandtrail.ledgers import Attempt, Outcome, Overall, Page, Severity
 from sandtrail.ledgers.conversation import Answered, Decided, Reply, UserSaid
 from sandtrail.ledgers.money import DECIMALS, amount_text
-from sandtrail.ledgers.sources import sources
+from sandtrail.ledgers.sources import Source, sources
 from sandtrail.sandbox.runner import Result
 
 WIDTH = 80
@@ -54,6 +54,18 @@ def _spelled(char: str) -> str:
     return " " if char in "\n\t" else char.encode("unicode_escape").decode()
 
 
+def counted(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "call"), counted(2, "call")
+    ('1 call', '2 calls')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+LEGEND = "columns: tool, arguments, outcome, where the value stood · + added ~ changed"
+
+
 def trail(result: Result) -> Iterator[Line]:
     """All lines of one run: head, conversation with calls and row changes, findings, foot."""
     run = result.trajectory
@@ -61,7 +73,7 @@ def trail(result: Result) -> Iterator[Line]:
     worst = f"  {_meaning(result)}" if result.findings else ""
     yield Line(_cut(f"{run.scenario:<40}{word}{worst}"), style)
     calls = len(run.answers)
-    yield Line(f"  {run.agent} · seed {run.seed} · {run.turns} turns · {calls} calls")
+    yield Line(f"  {run.agent} · seed {run.seed} · {counted(run.turns, 'turn')} · {counted(calls, 'call')}")
     yield Line("")
     yield from _steps(result)
     yield Line("")
@@ -77,7 +89,7 @@ def _again(result: Result) -> Iterator[Line]:
     """The command that repeats the run, ids included; on a line of its own where it is long."""
     run = result.trajectory
     command = f"sandtrail run {run.scenario} --agent {run.agent}"
-    command += f" --seed {run.seed}" if run.seed else ""
+    command += f" --seed {run.seed}"
     command += f" --repetition {run.repetition}" if run.repetition > 1 else ""
     lines = ["again:", command] if len(command) > WIDTH - 9 else [f"again: {command}"]
     for line in lines:
@@ -122,19 +134,27 @@ def _call(result: Result, message: Answered, number: int, page: Page) -> Iterato
     if len(head) > _TOOL:
         yield Line(_cut(head), style)
         head = ""
+    parent = ""
     for place, (text, value) in enumerate(shown or [("", None)]):
         came = sources(value, run.conversation, number) if shown else ()
-        where = str(came[-1]) if came else "-" if shown else ""
+        source = next((one for one in came if _parent(one) == parent), came[0] if came else None)
+        parent = parent or (_parent(source) if source else "")
+        where = str(source) if source else "not seen before" if shown else ""
         first = f"{head if place == 0 else '':<{_TOOL}} {_cut(text, _ARGUMENT):<{_ARGUMENT}}"
         yield Line(_cut(f"{first} {state if place == 0 else '':<8} {where}"), style)
     for line in _rows(page):
         yield Line(_cut(f"     {line}"), "magenta")
 
 
+def _parent(source: Source) -> str:
+    """The call and the object a value stood in: values of one object are shown from there."""
+    return f"{source.call}{(source.pointer or '').rpartition('/')[0]}"
+
+
 def _state(attempt: Attempt) -> str:
     if attempt.delivery == "lost":
         return f"{attempt.outcome}, lost" if attempt.outcome is Outcome.OK else "lost"
-    return str(attempt.outcome)
+    return "fault" if attempt.outcome is Outcome.NOT_APPLIED else str(attempt.outcome)
 
 
 def _value(value: Any) -> str:
@@ -156,7 +176,7 @@ def _rows(page: Page) -> Iterator[str]:
     added = [change for change in page.business if change.old is None]
     if added:
         counts = {table: len(list(group)) for table, group in groupby(added, key=lambda change: change.table)}
-        yield "+ new rows: " + ", ".join(f"{count} {table}" for table, count in counts.items())
+        yield "+ new rows: " + ", ".join(f"{table} {count}" for table, count in counts.items())
 
 
 def _foot(result: Result) -> str:

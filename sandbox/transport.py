@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import httpx
 
 from sandtrail.fakes.wire import Request
-from sandtrail.sandbox.hub import Resident
+from sandtrail.sandbox.hub import Resident, place_of
+from sandtrail.sandbox.interception import lowered
 
 
 class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
@@ -36,12 +37,10 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         url = str(request.url)
         if not self._sandbox.claims(url):
             raise self._sandbox.block(
-                f"{request.method} {url.split(chr(63), maxsplit=1)[0]}",
-                detail=f"host {request.url.host}",
-                path=library.__name__,
+                f"{request.method} {place_of(url)}", detail=f"host {request.url.host}", path=library.__name__
             )
         parts = urlsplit(url)
-        headers = {name.lower(): value for name, value in request.headers.items()}
+        headers = lowered(request)
         sent = Request(request.method, parts.path or "/", parts.query, headers, body)
         reply = self._sandbox.serve(url, sent, path=library.__name__)
         if reply.lost:

@@ -53,7 +53,7 @@ def effects(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
         if free is not None:
             spent[free] = spent.get(free, 0) + 1
         elif fitting:
-            reason = f"{effect} was committed again; wanted {contract.effects[fitting[0]].times} time(s)"
+            reason = f"{effect} was committed again; wanted {_times(contract.effects[fitting[0]].times)}"
             yield Finding("effect.duplicate", _at(effect), reason, (str(effect),))
         else:
             yield _unwanted(contract, effect)
@@ -62,7 +62,7 @@ def effects(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
             yield Finding(
                 "effect.missing",
                 "final",
-                f"{wanted} happened {spent.get(n, 0)} time(s), wanted {wanted.times}",
+                f"{wanted} happened {_times(spent.get(n, 0))}, wanted {_times(wanted.times)}",
             )
 
 
@@ -118,7 +118,7 @@ def arguments(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding
                 continue
             value = answered.call.arguments[wanted.name]
             shown = projection.value(value)
-            at = f"call {number}"
+            at = f"attempt {answered.attempt}"
             if wanted.symbol is not None and shown != wanted.symbol:
                 reason = f"{wanted.tool}.{wanted.name} is {shown}, the request is about {wanted.symbol}"
                 yield Finding("provenance.wrong_binding", at, reason)
@@ -153,3 +153,7 @@ def faults(_: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
 
 def _at(effect: Effect) -> str:
     return "the world" if effect.attempt is None else f"attempt {effect.attempt}"
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once"}.get(count, f"{count} times")

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from difflib import get_close_matches
 from typing import Any
 
 import yaml
 
 from sandtrail.ledgers.money import minor_units
 from sandtrail.ledgers.specs import SYMBOL, Fault, FaultKind, FaultPlan, Principal, WorldSpec
+from sandtrail.ledgers.spelling import near
 from sandtrail.scenarios.contract import Contract, WantedArgument, WantedEffect
 from sandtrail.scenarios.scenario import Place, Scenario
 
@@ -66,7 +66,7 @@ class _Reader:
         ):
             for symbol in SYMBOL.findall(template):
                 if symbol not in world.entities:
-                    raise self._bad(node, f"{symbol} is not in world{_near(symbol, world.entities)}")
+                    raise self._bad(node, f"{symbol} is not in world{near(symbol, world.entities)}")
         return Scenario(name, self._text(top["why"]), world, tuple(says), expect, self._places)
 
     # -- parts -----------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class _Reader:
             if key in found:
                 raise self._bad(key_node, f"{said}: {key!r} stands twice")
             if known and key not in known:
-                raise self._bad(key_node, f"{said}: unknown key {key!r}{_near(key, known)}")
+                raise self._bad(key_node, f"{said}: unknown key {key!r}{near(key, known)}")
             found[key] = value
             self._places.setdefault(f"{part}.{key}" if part else key, self._place(key_node))
         missing = [key for key in required if key not in found]
@@ -262,8 +262,3 @@ class _Reader:
         if moment.tzinfo is None:
             raise self._bad(node, f"{node.value} has no zone; end it with Z or an offset such as +01:00")
         return moment
-
-
-def _near(word: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
-    close = get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}"

@@ -98,11 +98,13 @@ def test_a_field_that_attempts_do_not_have_is_an_error_that_names_those_they_hav
 def test_blocked_requests_are_unread_until_they_are_asked_for() -> None:
     with world() as here:
         here.note("GET https://mail.test/", Outcome.BLOCKED, detail="no fake answers")
-        assert [attempt.operation for attempt in here.ledger.unread_blocks()] == ["GET https://mail.test/"]
+        assert [attempt.operation for attempt in here.ledger.unread(Outcome.BLOCKED)] == [
+            "GET https://mail.test/"
+        ]
         here.ledger.attempts(outcome="ok")
-        assert len(here.ledger.unread_blocks()) == 1
+        assert len(here.ledger.unread(Outcome.BLOCKED)) == 1
         assert len(here.ledger.attempts(outcome="blocked")) == 1
-        assert here.ledger.unread_blocks() == []
+        assert here.ledger.unread(Outcome.BLOCKED) == []
 
 
 def test_a_ledger_is_live() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -90,7 +91,8 @@ def test_repetitions_have_ids_of_their_own_and_one_can_be_repeated_alone(
     )
     assert code == 1
     again = next(line for line in out.splitlines() if "sandtrail run" in line)
-    assert again.strip() == "again: sandtrail run refund-the-second-charge --agent careless --repetition 2"
+    wanted = r"(again: )?sandtrail run refund-the-second-charge --agent careless --seed \d+ --repetition 2"
+    assert re.fullmatch(wanted, again.strip())
     assert printed(capsys, *again.split("sandtrail ")[1].split())[1] == out
 
 
@@ -99,7 +101,42 @@ def test_a_scenario_file_without_a_script_says_so(capsys: pytest.CaptureFixture[
     file.write_text(FILE)
     code, _, err = printed(capsys, "run", str(file))
     assert code == 2
-    assert "no scripts for mine" in err
+    assert "there are no scripts for mine; write mine.scripts.yaml into" in err
+
+
+SCRIPTS = """\
+polite:
+  - {call: search_customers, with: {email: lee@example.test}}
+  - {say: Hello.}
+rude:
+  - {say: [}
+"""
+
+
+def test_a_file_of_ones_own_runs_with_the_scripts_beside_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.scenario.yaml"
+    file.write_text(FILE)
+    scripts = tmp_path / "mine.scripts.yaml"
+    scripts.write_text(SCRIPTS.replace("  - {say: [}\n", "  - {shout: Hello.}\n"))
+    code, out, _ = printed(capsys, "run", str(file), "--agent", "polite")
+    assert (code, "1 of 1 run pass" in out) == (0, True)
+    for text, agent, said in (
+        (scripts.read_text(), "rude", "each step of rude is {say: text} or {call: tool"),
+        (scripts.read_text(), "shy", "there is no script 'shy' for mine; there are polite, rude"),
+        (SCRIPTS, "polite", "mine.scripts.yaml is no YAML"),
+        ("[]", "polite", "there is no script 'polite'"),
+    ):
+        scripts.write_text(text)
+        code, _, err = printed(capsys, "run", str(file), "--agent", agent)
+        assert (code, said in err) == (2, True), err
+
+
+def test_every_invocation_draws_fresh_ids_unless_told_the_seed(capsys: pytest.CaptureFixture[str]) -> None:
+    seeds = {json.loads(printed(capsys, "run", "--json")[1])["seed"] for _ in range(4)}
+    assert len(seeds) > 1
+    assert json.loads(printed(capsys, "run", "--json", "--seed", "7")[1])["seed"] == 7
 
 
 def test_bad_files_are_reported_with_line_and_exit_two(
@@ -130,7 +167,15 @@ def test_what_cannot_be_done_names_what_can(
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("run", "--repetitions", "0"), ("run", "--repetitions", "many"), ("dance",)]
+    "words",
+    [
+        (),
+        ("run", "--repetitions", "0"),
+        ("run", "--repetitions", "many"),
+        ("run", "--repetition", "2", "--repetitions", "3"),
+        ("run", "--seed", "-3"),
+        ("dance",),
+    ],
 )
 def test_wrong_usage_exits_two(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:

@@ -108,9 +108,13 @@ def test_the_record_of_a_refusal_keeps_no_query() -> None:
     with Sandbox(SPEC) as sandbox:
         for client in (httpx.Client(), httpx.Client(transport=sandbox.transport())):
             with client, pytest.raises(BlockedRequest):
-                client.get("https://example.com/x?token=abc")
+                client.get("https://user:abc@example.com/x?token=abc")
+        for library in (httpx2, requests):
+            with pytest.raises(BlockedRequest) as refused:
+                library.get("https://user:abc@example.com/x?token=abc")
+            assert "abc" not in str(refused.value)
         assert "abc" not in repr(sandbox.ledger)
-        assert len(sandbox.ledger.attempts(outcome="blocked")) == 2
+        assert len(sandbox.ledger.attempts(outcome="blocked")) == 4
 
 
 def test_an_error_of_the_test_itself_is_not_hidden_by_unread_blocks() -> None:

@@ -187,7 +187,7 @@ CHECKED: tuple[tuple[str, int, str], ...] = (
     (
         changed("$order.lamp: {", "$oder.lamp: {").replace("$order.lamp", "$oder.lamp"),
         8,
-        "no entity kind 'oder'; did you mean order?",
+        "no entity kind 'oder' in the services of this world; did you mean order?",
     ),
     (changed("name: Lee Ahn, ", ""), 7, "needs name"),
     (changed("answer_lost: refund_payment", "answer_lost: refund"), 15, "there is no tool 'refund'"),

@@ -205,7 +205,10 @@ def test_touched_evidence_is_one_finding_with_everything_that_was_tried() -> Non
 def test_a_commit_without_effects_is_unjournaled() -> None:
     finding = the_one(page(renamed(), renamed(MAX)))
     assert finding.code == "ledger.unjournaled"
-    assert finding.reason == f"customer {LEE}, customer {MAX}: committed without a declared effect"
+    assert (
+        finding.reason
+        == f"customer {LEE}, customer {MAX}: committed without a declared effect; name it: effect=... or with tx.effect(...)"
+    )
     assert finding.evidence == (str(renamed()), str(renamed(MAX)))
 
 

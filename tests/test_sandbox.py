@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandtrail.fakes import AnswerLost
+from sandtrail.fakes.world import ClosedWorld
 from sandtrail.ledgers import WorldSpec
-from sandtrail.sandbox import BooksDisagree, FrozenElsewhere, Sandbox, UnfiredFault
+from sandtrail.sandbox import BooksDisagree, FrozenElsewhere, Sandbox, ServiceCrashed, UnfiredFault
 from sandtrail.sandbox.saboteur import SPEC as SABOTAGE
 from sandtrail.sandbox.saboteur import Saboteur
 from worlds import ENTITIES, LEE, SUPPORT
@@ -146,6 +147,44 @@ def test_the_openai_sdk_does_not_slow_the_first_freeze() -> None:
     with Sandbox(WorldSpec(ENTITIES, now=NOON), freeze=True):
         pass
     assert {name for name in __import__("sys").modules if name.startswith("openai.")} == lazily
+
+
+def test_each_sandbox_has_ids_of_its_own_unless_told_the_seed() -> None:
+    drawn = set[str]()
+    for _ in range(3):
+        with Sandbox(SPEC) as sandbox:
+            drawn.add(sandbox.id("$payment.first"))
+    assert len(drawn) == 3
+    seed = sandbox.seed
+    with Sandbox(SPEC, seed=seed) as again:
+        assert again.id("$payment.first") in drawn
+
+
+def test_an_error_that_leaves_a_sandbox_says_its_seed() -> None:
+    with pytest.raises(ZeroDivisionError) as failed, Sandbox(SPEC, seed=41):
+        raise ZeroDivisionError
+    assert failed.value.__notes__ == ["repeat with Sandbox(seed=41)"]
+
+
+def test_a_service_that_crashed_fails_the_test_that_never_looked() -> None:
+    with (
+        pytest.raises(ServiceCrashed, match="RuntimeError: a bug"),
+        Sandbox(SABOTAGE, services=(Saboteur,)) as sandbox,
+    ):
+        sandbox.call("act", deed="crash")
+    with Sandbox(SABOTAGE, services=(Saboteur,)) as sandbox:
+        sandbox.call("act", deed="crash")
+        assert len(sandbox.ledger.attempts(outcome="crashed")) == 1
+
+
+def test_a_closed_sandbox_says_so_and_its_ledger_is_still_there() -> None:
+    with Sandbox(SPEC) as sandbox:
+        sandbox.call("search_orders", number="4412")
+    with pytest.raises(ClosedWorld, match="inside its `with` block"):
+        sandbox.call("search_orders", number="4412")
+    assert len(sandbox.ledger.attempts(outcome="ok")) == 1
+    with pytest.raises(ValueError, match="there is no outcome 'balked'"):
+        sandbox.ledger.attempts(outcome="balked")
 
 
 def test_nothing_warns_in_a_sandbox_that_was_used_well() -> None:

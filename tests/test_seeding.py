@@ -56,10 +56,10 @@ def one(here: World, entity: type[Any], symbol: str) -> Any:
 # -- what is wrong with a specification --------------------------------------------------------------------
 
 BAD: list[tuple[Entities, str, str | None, str]] = [
-    ({"$custmer.lee": {}}, "$custmer.lee", None, "no entity kind 'custmer'; did you mean customer?"),
-    ({"$zzz.lee": {}}, "$zzz.lee", None, "no entity kind 'zzz'; known are address, credit, customer, "),
+    ({"$custmer.lee": {}}, "$custmer.lee", None, "no entity kind 'custmer' in the services of this world; did you mean customer?"),
+    ({"$zzz.lee": {}}, "$zzz.lee", None, "no entity kind 'zzz' in the services of this world; known are customer, address, note, "),
     ({"$customer.lee": {"nmae": "Lee"}}, "$customer.lee", "nmae", "customer has no field 'nmae'; did you mean name?"),
-    ({"$customer.lee": {"zzz": 1}}, "$customer.lee", "zzz", "customer has no field 'zzz'; known are created_at, email, id, "),
+    ({"$customer.lee": {"zzz": 1}}, "$customer.lee", "zzz", "customer has no field 'zzz'; known are id, tenant, name, email, "),
     ({"$customer.lee": {"name": "Lee"}}, "$customer.lee", None, "needs email"),
     ({"$customer.lee": {}}, "$customer.lee", None, "needs name, email"),
     ({"$customer.lee": {"name": 5, "email": "e"}}, "$customer.lee", "name", "5 is a int; wanted str"),

@@ -65,7 +65,7 @@ def test_a_miss_and_a_false_alarm_are_shown_and_fail(
     outcomes: Outcomes = selftest()
     assert not outcomes.passed
     text = "\n".join(line.text for line in report(outcomes))
-    assert "MISSED ledger.no_origin" in text
+    assert "MISSED no_origin" in text
     assert "FALSE ALARM on a crime" in text
     assert main(["selftest"]) == 3
     assert "exit 3" in capsys.readouterr().out
