@@ -39,7 +39,7 @@ class Freezer:
                 "Close that one first, or open this one with freeze=False: its fakes have their own clock anyway"
             )
         if not self._holders:
-            import freezegun  # noqa: PLC0415  heavy, and after every other import (freezegun issues 480 and 551)
+            import freezegun  # noqa: PLC0415  heavy; late, since a class with a datetime that is defined while frozen may fail
 
             self._frozen = freezegun.freeze_time(moment, real_asyncio=True, ignore=_UNTOUCHED)
             self._factory = self._frozen.start()

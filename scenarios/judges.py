@@ -62,7 +62,7 @@ def effects(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
             yield Finding(
                 "effect.missing",
                 "final",
-                f"{wanted} happened {_times(spent.get(n, 0))}, wanted {_times(wanted.times)}",
+                f"{wanted} was wanted {_times(wanted.times)} and happened {_times(spent.get(n, 0))}",
             )
 
 

@@ -21,7 +21,7 @@ MAY = {
 THIRD = {
     "ledgers": set[str](),
     "fakes": {"sqlmodel", "sqlalchemy", "pydantic"},
-    "scenarios": {"pydantic", "hypothesis", "jsonschema", "yaml"},
+    "scenarios": {"yaml"},
     "sandbox": {"freezegun", "httpcore", "httpx", "respx", "rich", "yaml"},
 }
 FILES = [(layer, file) for layer in LAYERS for file in sorted((ROOT / layer).rglob("*.py"))]

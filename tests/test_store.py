@@ -118,7 +118,7 @@ def captured(store: Store) -> list[tuple[Values | None, Values | None]]:
         ("ALTER TABLE payment ADD COLUMN more TEXT", "ALTER TABLE main payment"),
         ("ATTACH ':memory:' AS other", "ATTACH :memory:"),
         ("DETACH main", "DETACH main"),
-        ("VACUUM INTO '/tmp/copy'", "ATTACH"),
+        ("VACUUM INTO 'copy.db'", "ATTACH"),
         ("PRAGMA recursive_triggers = 0", "PRAGMA recursive_triggers 0"),
         ("PRAGMA foreign_keys = 0", "PRAGMA foreign_keys 0"),
         ("PRAGMA writable_schema = 1", "PRAGMA writable_schema 1"),
