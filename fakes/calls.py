@@ -13,16 +13,17 @@ from __future__ import annotations
 import hashlib
 import json
 import traceback
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sandtrail.fakes.arguments import parse
 from sandtrail.fakes.bookkeeping import Idempotency, SymbolicEdge, materialised
 from sandtrail.fakes.clock import instant_text
+from sandtrail.fakes.encoding import Arrivals
 from sandtrail.fakes.faults import Point
 from sandtrail.fakes.gateway import Tx
 from sandtrail.fakes.image import Services, canonical, sibling, system_tx
@@ -144,7 +145,7 @@ class Dispatcher:
             self._refuse(run, problem)
         exchange = self._close(run)
         if any(fault.kind is FaultKind.DUPLICATE_DELIVERY for fault in run.faults):
-            self.perform(replace(call, resumes=None))
+            self.perform(replace(call, resumes=None, redelivered=True))
         return exchange
 
     def _prepare(self, run: _Run) -> None:
@@ -197,7 +198,8 @@ class Dispatcher:
     def _execute(self, run: _Run) -> None:
         """Validate, permit, and let the handler act in one transaction."""
         operation = _known(run)
-        arguments, strange = operation.decode(run.arguments, self._state.edge)
+        arrivals = Arrivals(lambda symbol: self._visible(run, symbol))
+        arguments = operation.decode(run.arguments, self._state.edge, arrivals)
         if not run.call.principal.may(operation.scope):
             raise Denied(
                 "scope",
@@ -206,24 +208,25 @@ class Dispatcher:
             )
         if self._replayed(run):
             return
-        for kind, raw in strange:
-            raise NotFound(kind, self._state.edge.inward(raw))
         store = self._state.store
         stale = self._strike(run, Point.STORE)
         if stale is not None:
             store = self._as_of(self._state.clock.now() - timedelta(seconds=stale.seconds))
         try:
-            self._transact(run, operation, arguments, store)
+            self._transact(run, operation, arguments, arrivals, store)
         finally:
             if store is not self._state.store:
                 store.close()
 
-    def _transact(self, run: _Run, operation: Operation, arguments: Mapping[str, Any], store: Store) -> None:
+    def _transact(
+        self, run: _Run, operation: Operation, arguments: Mapping[str, Any], arrivals: Arrivals, store: Store
+    ) -> None:
         tx = self._tx(run, operation, store)
         counters = dict(self._state.counters)
         store.begin()
         commit = False
         try:
+            self._permit(tx, operation, arguments, arrivals, run.version)
             commit = self._handle(run, operation, arguments, tx)
         except Problem:
             raise
@@ -253,10 +256,12 @@ class Dispatcher:
 
     def _handle(self, run: _Run, operation: Operation, arguments: Mapping[str, Any], tx: Tx) -> bool:
         """Let the handler act, and encode what it returns; whether to commit."""
-        self._permit(tx, operation, arguments, run.version)
-        result = operation.handler(tx, **arguments)
+        result: Any = operation.handler(tx, **arguments)
         self._state.edge.keep_apart(tx.created)
+        if isinstance(result, Iterator):
+            result = [*cast("Iterator[Any]", result)]  # it is read twice where the answer is kept under a key
         run.body = operation.encode(result, self._state.edge)
+        to_json(run.body)  # what is no JSON must not commit
         _entitle(run, result)
         if self._strike(run, Point.BEFORE_COMMIT) is not None:
             return False
@@ -266,6 +271,7 @@ class Dispatcher:
     def _finish(self, store: Store, tx: Tx, counters: Mapping[str, int], *, commit: bool) -> bool:
         """End the transaction; a rollback also takes back the ids it made. False where the service had ended it."""
         ended = store.end(commit=commit)
+        tx.over = True
         if not commit:
             store.forget_rollback()
             self._state.edge.forget(tx.created)
@@ -275,7 +281,7 @@ class Dispatcher:
 
     def _close(self, run: _Run) -> Exchange:
         """The attempt into the books, its changes and issued ids with it; then the wire's own faults."""
-        if run.delivery is not Delivery.LOST:
+        if run.delivery is not Delivery.LOST and not run.call.redelivered:
             self._on_wire(run)
         text = to_json(run.body)
         attempt = Attempt(
@@ -313,18 +319,42 @@ class Dispatcher:
     # -- the steps -------------------------------------------------------------------------------------
 
     def _permit(
-        self, tx: Tx, operation: Operation, arguments: Mapping[str, Any], version: int | None
+        self,
+        tx: Tx,
+        operation: Operation,
+        arguments: Mapping[str, Any],
+        arrivals: Arrivals,
+        version: int | None,
     ) -> None:
-        """Every id argument names a row that the principal may see, at the version the client has read."""
-        schema = self._services.schema
-        for name, kinds in operation.id_kinds.items():
-            value = arguments[name]
-            table = schema.by_kind.get(kinds[0])
-            if isinstance(value, str) and table is not None and len(kinds) == 1:
-                row = tx.check(table.entity, value)
-                if name == operation.declared.versioned and version is not None and row.version != version:
-                    detail = f"You hold version {version}, the present version is {row.version}."
-                    raise Conflict("version", detail, allowed="read it again, then decide", status=412)
+        """Every id, in the order of the arguments, names a row that the principal may see, at the version it has read.
+
+        One pass for unknown and foreign ids, so that the order of checks does not tell the two apart.
+        """
+        for kind, raw, symbol in arrivals.ids:
+            if symbol is None:
+                raise NotFound(kind, self._state.edge.inward(raw, lambda _: False))
+            table = self._services.schema.by_kind.get(kind)
+            if table is not None:
+                tx.check(table.entity, symbol)
+        named = operation.declared.versioned
+        if named is not None and version is not None:
+            table = self._services.schema.by_kind[operation.id_kinds[named][0]]
+            row = tx.get(table.entity, arguments[named])
+            tx.check(table.entity, arguments[named])
+            if row.__dict__["version"] != version:
+                detail = f"You hold version {version}, the present version is {row.__dict__['version']}."
+                raise Conflict("version", detail, allowed="read it again, then decide", status=412)
+
+    def _visible(self, run: _Run, symbol: str) -> bool:
+        """Whether the principal may see an entity that its text mentions; else the text stays as it is."""
+        table = self._services.schema.by_kind.get(kind_of(symbol))
+        if table is None or run.operation is None:
+            return False
+        try:
+            self._tx(run, run.operation, self._state.store).get(table.entity, symbol)
+        except NotFound:
+            return False
+        return True
 
     def _replayed(self, run: _Run) -> bool:
         """Whether the idempotency record answers this call. Raises Conflict for a key in use."""
@@ -371,8 +401,13 @@ class Dispatcher:
 
     def _refuse(self, run: _Run, problem: Problem) -> None:
         """The problem document as the answer; a business refusal under a key is kept like any answer."""
-        run.outcome, run.status, run.rule = problem.outcome, problem.status, problem.rule
         body = problem.body()
+        try:
+            to_json(body)
+        except TypeError as error:
+            self._crash(run, error)
+            return
+        run.outcome, run.status, run.rule = problem.outcome, problem.status, problem.rule
         run.headers.update(problem.headers)
         own_words = isinstance(
             problem, Invalid | Unknown
@@ -398,7 +433,7 @@ class Dispatcher:
         problem = Failed("internal", "The service failed.")
         run.outcome, run.status, run.rule, run.body = Outcome.CRASHED, 500, "internal", problem.body()
         run.headers.clear()
-        run.detail = f"{type(error).__name__}: {error}{where}"
+        run.detail = f"{type(error).__name__}: {_words_of(error)}{where}"
 
     def _tx(self, run: _Run, operation: Operation, store: Store) -> Tx:
         def call(tx: Tx, name: str, arguments: Mapping[str, Any]) -> Any:
@@ -500,6 +535,7 @@ class Dispatcher:
             self._state.counters.update(counters)
             raise
         store.end(commit=True)
+        tx.over = True
         self._state.edge.keep_apart(tx.created)
         self._page(Origin(kind, what), None, tuple(tx.effects), tx.latest)
 
@@ -548,6 +584,13 @@ class Dispatcher:
 
 to_json = json.JSONEncoder(ensure_ascii=False).encode
 """JSON text as the world writes it."""
+
+
+def _words_of(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  an exception of a service may be unable to say what it is
+        return "(it cannot say what)"
 
 
 def _known(run: _Run) -> Operation:

@@ -45,12 +45,12 @@ class SymbolLeak(Exception):
 
 
 class Edge:
-    """The ids of one run. `style` is "typed" (pay_7Q2M9XKD) or "opaque" (7Q2M9XKD)."""
+    """The ids of one run. `style` is "typed" (pay_7Q2M9XKD) or "opaque" (7Q2M9XKD); `kinds` are the world's entity kinds."""
 
-    def __init__(self, key: bytes, *, style: str = "typed") -> None:
+    def __init__(self, key: bytes, *, style: str = "typed", kinds: Iterable[str] = ()) -> None:
         if style not in {"typed", "opaque"}:
             raise ValueError(f"style={style!r}; wanted 'typed' or 'opaque'")
-        self._key, self.style = key, style
+        self._key, self.style, self._kinds = key, style, frozenset(kinds)
         self._raw: dict[str, str] = {}
         self._symbol: dict[str, str] = {}
         self._near: set[int] = set()
@@ -62,7 +62,7 @@ class Edge:
 
     def copy(self) -> Edge:
         """An edge that knows the same ids and goes its own way from here."""
-        twin = Edge(self._key, style=self.style)
+        twin = Edge(self._key, style=self.style, kinds=self._kinds)
         twin._raw, twin._symbol = dict(self._raw), dict(self._symbol)
         twin._near, twin._apart, twin._fresh = set(self._near), set(self._apart), list(self._fresh)
         return twin
@@ -107,24 +107,27 @@ class Edge:
         """The symbol behind a raw id of whatever kind."""
         return self._symbol.get(raw)
 
-    def inward(self, text: str) -> str:
-        """Free text of a client as the store keeps it: known raw ids become `{$kind.name}`.
+    def inward(self, text: str, sees: Callable[[str], bool] = lambda _: True) -> str:
+        """Free text of a client as the store keeps it: raw ids of entities it `sees` become `{$kind.name}`.
 
         What looks like a symbol in the client's own text is escaped, so that it comes back as it was sent and
         names nobody.
         """
         escaped = _LITERAL.sub(f"${_ESCAPE}", text) if "$" in text else text
-        return _WORD.sub(
-            lambda word: f"{{{self._symbol[word[0]]}}}" if word[0] in self._symbol else word[0], escaped
-        )
+
+        def mention(word: re.Match[str]) -> str:
+            symbol = self._symbol.get(word[0])
+            return f"{{{symbol}}}" if symbol is not None and sees(symbol) else word[0]
+
+        return _WORD.sub(mention, escaped)
 
     def outward(self, text: str) -> str:
-        """Free text as it leaves: mentions become raw ids. Raises SymbolLeak at a bare symbol of this world."""
+        """Free text as it leaves: mentions become raw ids. Raises SymbolLeak at a bare symbol."""
         if "$" not in text:
             return text
         out = self._mentioned(text)
         for symbol in SYMBOL.findall(out):
-            if symbol in self._raw:
+            if symbol in self._raw or kind_of(symbol) in self._kinds:
                 raise SymbolLeak(symbol, out)
         return out.replace(f"${_ESCAPE}", "$")
 
@@ -143,7 +146,10 @@ class Edge:
         while symbol not in self._raw and "-" in symbol:
             symbol, _, tail = symbol.rpartition("-")
             rest = f"-{tail}{rest}"
-        return self._raw[symbol] + rest if symbol in self._raw else match[0]
+        if symbol in self._raw:
+            return self._raw[symbol] + rest
+        kind = kind_of(match[0])
+        return f"(a {kind.replace('_', ' ')})" if kind in self._kinds else match[0]
 
     def symbolic(self, text: str) -> str:
         """The text with every raw id replaced by its symbol, for people and comparisons."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
@@ -19,7 +20,18 @@ from sandtrail.fakes.edge import Edge
 from sandtrail.fakes.entities import BadEntity, Id, Ref
 
 Encode: TypeAlias = Callable[[Any, Edge], Any]
-Translate: TypeAlias = Callable[[Any, Edge, "list[tuple[str, str]]"], Any]
+Translate: TypeAlias = Callable[[Any, Edge, "Arrivals"], Any]
+
+
+@dataclass(slots=True)
+class Arrivals:
+    """What came in with a call's arguments: each id as (kind, raw, symbol or None), in order, nested ones included.
+
+    `sees` says whether the caller may see an entity; only then does free text come to name it.
+    """
+
+    sees: Callable[[str], bool]
+    ids: list[tuple[str, str, str | None]] = field(default_factory=list[tuple[str, str, str | None]])
 
 
 def kinds_in(annotation: Any) -> tuple[str, ...]:
@@ -62,32 +74,32 @@ def _whole(info: FieldInfo) -> Any:
 
 
 def _id_inward(kind: str) -> Translate:
-    def translate(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
-        symbol = None if value is None else edge.symbol(value, kind)
-        if symbol is None and value is not None:
-            strange.append((kind, value))
-            return value
-        return symbol
+    def translate(value: Any, edge: Edge, arrivals: Arrivals) -> Any:
+        if value is None:
+            return None
+        symbol = edge.symbol(value, kind)
+        arrivals.ids.append((kind, value, symbol))
+        return value if symbol is None else symbol
 
     return translate
 
 
-def _text_inward(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
-    return None if value is None else edge.inward(value)
+def _text_inward(value: Any, edge: Edge, arrivals: Arrivals) -> Any:
+    return None if value is None else edge.inward(value, arrivals.sees)
 
 
 def _list_inward(item: Translate) -> Translate:
-    def translate(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
-        return None if value is None else [item(entry, edge, strange) for entry in value]
+    def translate(value: Any, edge: Edge, arrivals: Arrivals) -> Any:
+        return None if value is None else [item(entry, edge, arrivals) for entry in value]
 
     return translate
 
 
 def _object_inward(fields: Mapping[str, Translate]) -> Translate:
-    def translate(value: Any, edge: Edge, strange: list[tuple[str, str]]) -> Any:
+    def translate(value: Any, edge: Edge, arrivals: Arrivals) -> Any:
         if value is None:
             return None
-        moved = {name: inner(getattr(value, name), edge, strange) for name, inner in fields.items()}
+        moved = {name: inner(getattr(value, name), edge, arrivals) for name, inner in fields.items()}
         return value.model_copy(update=moved)
 
     return translate

@@ -113,6 +113,7 @@ class Tx:
         self.latest: dict[tuple[str, str], Any] = {}
         self._checked: dict[tuple[type[Entity], str], Any] = {}
         self.principal = principal
+        self.over = False
         self.effects: list[Effect] = []
         self.created: list[str] = []
 
@@ -228,6 +229,7 @@ class Tx:
     def _kept(self, _: type[E], table: Table, record: Any) -> E:
         """The record, remembered as the row's present one: an older record of it is then no base for an update."""
         self.latest[table.name, record.id] = record
+        self._checked.clear()
         kept: E = record
         return kept
 
@@ -259,6 +261,7 @@ class Tx:
         """Remove a row."""
         table = self._table(type(row))
         key: str = getattr(row, "id")  # noqa: B009  every table has one, Entity itself does not
+        self._checked.clear()
         self._store.run(f'DELETE FROM "{table.name}" WHERE "id" = ?', (key,))
         self._claim(table, key, None, effect, {table.kind or table.name: key})
 
@@ -324,6 +327,10 @@ class Tx:
         return self._call(self, operation, arguments)
 
     def _table(self, entity: type[Entity]) -> Table:
+        if self.over:
+            raise BadWrite(
+                "this transaction has ended; a handler acts while it is called, with the tx it was given"
+            )
         schema: Schema = self._store.schema
         table = schema.by_entity.get(entity)
         if table is None:

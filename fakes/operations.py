@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from sandtrail.fakes.edge import Edge
-from sandtrail.fakes.encoding import Encode, Translate, encoder, kinds_in, translator
+from sandtrail.fakes.encoding import Arrivals, Encode, Translate, encoder, kinds_in, translator
 from sandtrail.fakes.entities import INT64, BadEntity, Entity, Id, Money, Ref, Table, Unit
 from sandtrail.fakes.gateway import Tx
 from sandtrail.fakes.problems import Flaw, Invalid
@@ -192,10 +192,8 @@ class Operation:
         schema["properties"] = {**schema.get("properties", {}), **extra}
         return ToolSpec(self.name, self.description, schema)
 
-    def decode(
-        self, arguments: Mapping[str, Any], edge: Edge
-    ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        """The handler's arguments with symbols for ids, and the (kind, raw) of ids this edge never issued so.
+    def decode(self, arguments: Mapping[str, Any], edge: Edge, arrivals: Arrivals) -> dict[str, Any]:
+        """The handler's arguments with symbols for ids; what came in is noted in `arrivals`.
 
         Raises Invalid with a JSON pointer for each flaw.
         """
@@ -203,11 +201,10 @@ class Operation:
             model = self.model.model_validate(dict(arguments))
         except ValidationError as error:
             raise _invalid(error, self) from None
-        strange: list[tuple[str, str]] = []
         values = dict(model.__dict__)
         for name, translate in self._inward.items():
-            values[name] = translate(values[name], edge, strange)
-        return values, strange
+            values[name] = translate(values[name], edge, arrivals)
+        return values
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """A sibling's arguments (symbols already), defaults filled in. Raises BadOperation where they do not fit."""

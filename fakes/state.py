@@ -32,6 +32,7 @@ class Call:
     in_path: Mapping[str, Any] = field(default_factory=dict[str, Any])
     resumes: int | None = None
     refusal: Problem | None = None
+    redelivered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ Services never hold the connection: they get a gateway (fakes.gateway).
 from __future__ import annotations
 
 import json
+import secrets
 import sqlite3
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -108,10 +109,11 @@ class Store:
         self._db.create_function("fold", 1, _fold, deterministic=True)
         for name, value in _PRAGMAS.items():
             self._db.execute(f"PRAGMA {name} = {value}")
+        self._privileged = False
+        self._secret = secrets.token_hex(8)
         self._taken = self._last("SELECT coalesce(max(n), 0) FROM _change")
         self._total = self._db.total_changes
-        self._shape = self._last("PRAGMA schema_version")
-        self._privileged = False
+        self._shape = self._versions()
         self.refused: list[str] = []
         if guards.authorizer:
             self._db.set_authorizer(self._authorize)
@@ -147,9 +149,8 @@ class Store:
 
     def begin(self) -> None:
         """Start the transaction of a call."""
-        self._privileged = True
-        self._db.execute("BEGIN")
-        self._privileged = False
+        with self._privilege():
+            self._db.execute(self._own("BEGIN"))
 
     def defer_references(self) -> None:
         """Check foreign keys at the end of this transaction only: a specification may name things in any order."""
@@ -157,13 +158,24 @@ class Store:
             self._db.execute("PRAGMA defer_foreign_keys = 1")
 
     def end(self, *, commit: bool) -> bool:
-        """End the transaction; False where the service had ended it itself."""
+        """End the transaction; False where the service had ended it itself, or left it so that it cannot commit."""
         if not self._db.in_transaction:
             return False
-        self._privileged = True
-        self._db.execute("COMMIT" if commit else "ROLLBACK")
-        self._privileged = False
-        return True
+        with self._privilege():
+            try:
+                self._db.execute(self._own("COMMIT" if commit else "ROLLBACK"))
+            except sqlite3.Error:  # an open cursor of a service, say
+                self._db.execute(self._own("ROLLBACK"))
+                failed = True
+            else:
+                failed = False
+        if failed:
+            self.forget_rollback()
+        return not failed
+
+    def _own(self, statement: str) -> str:
+        """The world's own statement, in a text that no service knows: a cached statement is not authorized again."""
+        return f"{statement} /* {self._secret} */"
 
     # -- evidence --------------------------------------------------------------------------------------
 
@@ -175,9 +187,8 @@ class Store:
         total = self._db.total_changes
         if total == self._total:
             return Taken((), None)
-        self._privileged = True
-        rows = self._db.execute(_TAKE, (self._taken,)).fetchall()
-        self._privileged = False
+        with self._privilege():
+            rows = self._db.execute(_TAKE, (self._taken,)).fetchall()
         changes = tuple(self._change(*row) for row in rows)
         counted, self._total = total - self._total, total
         if rows:
@@ -198,7 +209,7 @@ class Store:
         found, self.refused = tuple(self.refused), []
         if not self._guards.schema:
             return found
-        shape = self._last("PRAGMA schema_version")
+        shape = self._versions()
         if shape != self._shape:
             found = (*found, f"the schema was changed (version {self._shape} -> {shape}): {self._missing()}")
             self._shape = shape
@@ -210,10 +221,14 @@ class Store:
                     self._db.execute(f"PRAGMA {name} = {_PRAGMAS[name]}")
         return found
 
+    def _versions(self) -> tuple[int, int]:
+        """SQLite's own counters of schema changes: the world's, and that of temporary tables and triggers."""
+        return self._last("PRAGMA main.schema_version"), self._last("PRAGMA temp.schema_version")
+
     def _missing(self) -> str:
         with self._privilege():
             rows = self._db.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
+                "SELECT name FROM sqlite_master WHERE type = 'trigger' UNION SELECT name FROM sqlite_temp_master"
             ).fetchall()
         there = {name for (name,) in rows}
         wanted = {f"{table.name}_{verb.lower()}" for table in self.schema.tables for verb in _VERBS.values()}
@@ -222,9 +237,8 @@ class Store:
         return ", ".join(words) or "tables or indexes differ"
 
     def _last(self, sql: str) -> int:
-        self._privileged = True
-        ((value,),) = self._db.execute(sql).fetchall()
-        self._privileged = False
+        with self._privilege():
+            ((value,),) = self._db.execute(sql).fetchall()
         return int(value)
 
     def _change(self, n: int, number: int, old: str | None, new: str | None) -> Change:

@@ -52,12 +52,13 @@ class Opening:
 
     def state(self) -> State:
         """The state at the opening: a fresh store, named entities bound, clock set, faults armed, books empty."""
-        edge = Edge(run_key(self.seed, self.run), style=self.style)
+        kinds = self.services.schema.by_kind
+        edge = Edge(run_key(self.seed, self.run), style=self.style, kinds=kinds)
         edge.keep_apart(self.origin.owners)
         for symbol in self.origin.owners:
             edge.raw(symbol)
         opening = edge.issued(lambda symbol: self.origin.owners[symbol])
-        faults = Faults(self.spec.faults, self.seed, lambda fault: _check_fault(fault, self.services))
+        faults = Faults(self.spec.faults, self.seed, lambda fault: check_fault(fault, self.services))
         book = Book(f"{self.run}-{self.seed}", self.services.schema.facts, opening)
         store, clock = Store(self.origin.image, self.guards), Clock(self.spec.now, self.spec.zone)
         return State(store, clock, edge, faults, book, dict(self.origin.counters))
@@ -320,7 +321,8 @@ class World:
             return (Finding("ledger.capture_hole", "the end", misfit.reason),)
 
 
-def _check_fault(fault: Fault, services: Services) -> None:
+def check_fault(fault: Fault, services: Services) -> None:
+    """Raise LookupError for an operation that is not there, ValueError for one that the fault cannot strike."""
     operation = services.operations.get(fault.operation)
     if operation is None:
         raise LookupError(_no_operation(fault.operation, services))

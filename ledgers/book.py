@@ -166,6 +166,11 @@ class Ledger:
         replayed = self._replay()  # also takes what has changed since the last call, so it goes first
         return Records([*self._book.breaches, *replayed])
 
+    def settled(self) -> Ledger:
+        """This ledger with its last verdict on the whole world, for when the world is gone."""
+        found = self._replay()
+        return Ledger(self._book, grade=self.grade, replay=lambda: found)
+
     def attempts(self, **wanted: Any) -> Records[Attempt]:
         """The attempts whose named fields have these values; asking for blocked or crashed ones counts as looking.
 

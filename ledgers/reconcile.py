@@ -68,7 +68,9 @@ def _reads_only(page: Page, _: Changes, __: Tables) -> Iterator[Finding]:
 
 def _journaled(page: Page, business: Changes, _: Tables) -> Iterator[Finding]:
     attempt = page.attempt
-    committed = attempt is not None and attempt.outcome is Outcome.OK
+    committed = page.origin.kind is OriginKind.CLOCK or (
+        attempt is not None and attempt.outcome is Outcome.OK
+    )
     if committed and business and not page.effects:
         yield _finding(
             "ledger.unjournaled",
@@ -76,13 +78,13 @@ def _journaled(page: Page, business: Changes, _: Tables) -> Iterator[Finding]:
             business,
             "committed without a declared effect; name it: effect=... or with tx.effect(...)",
         )
-    if page.effects and not committed and page.origin.kind not in {OriginKind.CLOCK, OriginKind.EVENT}:
+    if page.effects and not committed and page.origin.kind is not OriginKind.EVENT:
         names = ", ".join(effect.name for effect in page.effects)
         yield Finding("ledger.unjournaled", page.place, f"{names} declared, but no attempt committed it")
 
 
 def _accounted(page: Page, business: Changes, _: Tables) -> Iterator[Finding]:
-    if page.origin.kind is not OriginKind.ATTEMPT:
+    if page.origin.kind not in {OriginKind.ATTEMPT, OriginKind.CLOCK}:
         return
     claims = _claims(page.effects)
     rows: dict[tuple[str, str], list[Change]] = {}

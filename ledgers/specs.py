@@ -74,6 +74,10 @@ AGENT = Principal("agent")
 """The principal of a world that names none: a support agent of tenant north with every scope."""
 
 
+LONGEST_FAULT = 10 * 366 * 86400
+"""The longest a fault may take, in seconds: ten years."""
+
+
 class FaultKind(StrEnum):
     """What goes wrong, and at which point of a call.
 
@@ -117,8 +121,10 @@ class Fault:
             raise ValueError(
                 f"fault on {self.operation}: probability={self.probability} must be above 0 and at most 1"
             )
-        if self.seconds < 0:
-            raise ValueError(f"fault on {self.operation}: seconds={self.seconds} must not be negative")
+        if not 0 <= self.seconds <= LONGEST_FAULT:
+            raise ValueError(
+                f"fault on {self.operation}: seconds={self.seconds} must not be negative, nor above {LONGEST_FAULT}"
+            )
 
     def __str__(self) -> str:
         when = f"nth={self.nth}" if self.probability is None else f"probability={self.probability}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         BlockedRequest,
         BooksDisagree,
         FrozenElsewhere,
+        ServiceCrashed,
         UnfiredFault,
         UnreadBlocks,
     )

@@ -50,7 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.command(options)
     except (UsageError, BadScenario) as error:
-        sys.stderr.write(f"sandtrail: {error}\n")
+        from sandtrail.sandbox.trail import clean  # noqa: PLC0415
+
+        sys.stderr.write(f"sandtrail: {clean(str(error))}\n")
         sys.stderr.write("exit 2: the input cannot be used\n")
         return 2
     except BrokenPipeError:

@@ -51,6 +51,7 @@ class Hub:
     def __init__(self) -> None:
         self._active: list[Resident] = []
         self._current: ContextVar[Resident | None] = ContextVar("sandtrail", default=None)
+        self._before: dict[int, Resident | None] = {}
 
     @property
     def active(self) -> tuple[Resident, ...]:
@@ -60,13 +61,15 @@ class Hub:
     def enter(self, sandbox: Resident) -> None:
         """Make a sandbox active, and current in this context."""
         self._active.append(sandbox)
+        self._before[id(sandbox)] = self._current.get()
         self._current.set(sandbox)
 
     def leave(self, sandbox: Resident) -> None:
-        """End a sandbox; the one around it, if any, is current again."""
+        """End a sandbox; the one around it in this context, if it is still active, is current again."""
         self._active.remove(sandbox)
+        before = self._before.pop(id(sandbox))
         if self._current.get() is sandbox:
-            self._current.set(self._active[-1] if self._active else None)
+            self._current.set(before if before in self._active else None)
 
     def find(self, url: str | None = None, headers: Mapping[str, str] | None = None) -> Resident | None:
         """The sandbox a request belongs to; None where none is active.

@@ -209,9 +209,8 @@ def _urllib3_response(reply: Reply, request: Any) -> Any:
 
 # -- sockets --------------------------------------------------------------------------------------------
 
-_SOCKET_EVENTS = frozenset(
-    {"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.sendmsg", "socket.gethostbyname"}
-)
+_LOOK_UPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
+_SOCKET_EVENTS = _LOOK_UPS | {"socket.connect", "socket.sendto", "socket.sendmsg", "socket.getnameinfo"}
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
@@ -232,9 +231,11 @@ _audit.__cantrace__ = True  # type: ignore[attr-defined]  # so that debuggers an
 
 def _host(event: str, arguments: tuple[Any, ...]) -> str | None:
     """The host an event is about; None for sockets of this machine's own (Unix, unaddressed)."""
-    if event in {"socket.getaddrinfo", "socket.gethostbyname"}:
+    if event in _LOOK_UPS:
         named = arguments[0]
         return named.decode("ascii", "replace") if isinstance(named, bytes) else named
+    if event == "socket.getnameinfo":
+        return str(arguments[0][0])
     owner, address = arguments[0], arguments[1]
     if getattr(owner, "family", None) not in {socket.AF_INET, socket.AF_INET6} or not isinstance(
         address, tuple

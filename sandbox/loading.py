@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
 
 from sandtrail.fakes import SERVICES, Service
 from sandtrail.fakes.clock import Clock
-from sandtrail.fakes.image import classes_of, compiled, template
+from sandtrail.fakes.gateway import BadWrite
+from sandtrail.fakes.image import ServiceClasses, Services, classes_of, compiled, template
 from sandtrail.fakes.seeding import BadSeed
+from sandtrail.fakes.world import check_fault
+from sandtrail.ledgers.specs import SYMBOL, kind_of
+from sandtrail.ledgers.spelling import near
 from sandtrail.scenarios import BadScenario, Scenario, parse
 from sandtrail.scenarios.scenario import Place
 
@@ -39,6 +44,28 @@ def checked(scenario: Scenario, services: Iterable[type[Service]]) -> Scenario:
     """The scenario itself, where the services know everything it names. Raises BadScenario at the place that is wrong."""
     classes = classes_of(services)
     ready = compiled(classes)
+    _check_world(scenario, classes)
+    for text in scenario.says:
+        for symbol, field in re.findall(rf"\{{({SYMBOL.pattern})\.(\w+)\}}", text):
+            columns = ready.schema.by_kind[kind_of(symbol)].columns
+            if field not in columns:
+                raise BadScenario(
+                    scenario.place("user.says"), f"{symbol} has no field {field!r}{near(field, columns)}"
+                )
+    for number, fault in enumerate(scenario.world.faults):
+        try:
+            check_fault(fault, ready)
+        except (LookupError, ValueError) as error:
+            raise BadScenario(scenario.place(f"faults.{number}"), str(error.args[0])) from None
+    _check_tools(scenario, ready)
+    return scenario
+
+
+def _check_world(scenario: Scenario, classes: ServiceClasses) -> None:
+    try:
+        Clock(scenario.world.now, scenario.world.zone)
+    except ValueError as error:
+        raise BadScenario(scenario.place("zone"), str(error)) from None
     try:
         template(scenario.world, classes)
     except BadSeed as error:
@@ -46,23 +73,29 @@ def checked(scenario: Scenario, services: Iterable[type[Service]]) -> Scenario:
         raise BadScenario(
             scenario.place(part if error.symbol.startswith("$") else "world"), str(error)
         ) from None
-    try:
-        Clock(scenario.world.now, scenario.world.zone)
-    except ValueError as error:
-        raise BadScenario(scenario.place("zone"), str(error)) from None
+    except (BadWrite, OverflowError, RecursionError) as error:
+        raise BadScenario(
+            scenario.place("world"), f"cannot be made: {type(error).__name__}: {error}"
+        ) from None
+
+
+def _check_tools(scenario: Scenario, ready: Services) -> None:
     named = [(f"expect.arguments.{wanted.tool}", wanted.tool) for wanted in scenario.expect.arguments]
-    named += [(f"faults.{n}", fault.operation) for n, fault in enumerate(scenario.world.faults)]
+    named += [
+        (f"expect.arguments.{wanted.tool}.{wanted.name}.from", source)
+        for wanted in scenario.expect.arguments
+        for source in wanted.sources
+    ]
     named += [("expect.calls", tool) for tool in scenario.expect.calls]
     for part, tool in named:
         if tool not in ready.operations:
             raise BadScenario(
-                scenario.place(part), f"there is no tool {tool!r}; there are {', '.join(ready.operations)}"
+                scenario.place(part), f"there is no tool {tool!r}{near(tool, ready.operations)}"
             )
     for wanted in scenario.expect.arguments:
         parameters = [parameter.name for parameter in ready.operations[wanted.tool].parameters]
         if wanted.name not in parameters:
             place = scenario.place(f"expect.arguments.{wanted.tool}.{wanted.name}")
             raise BadScenario(
-                place, f"{wanted.tool} has no argument {wanted.name!r}; it has {', '.join(parameters)}"
+                place, f"{wanted.tool} has no argument {wanted.name!r}{near(wanted.name, parameters)}"
             )
-    return scenario

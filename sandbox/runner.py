@@ -5,6 +5,7 @@ Budgets, lost answers and an agent's own exceptions end a run with a reason, nev
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from sandtrail.ledgers.findings import overall_of
 from sandtrail.ledgers.money import amount_text
 from sandtrail.ledgers.specs import SYMBOL
 from sandtrail.ledgers.trajectory import Ended, Trajectory
+from sandtrail.ledgers.trees import as_object
 from sandtrail.sandbox.agents import Agent, OffScript
 from sandtrail.scenarios import Scenario, judge
 from sandtrail.scenarios.judges import unexpected_writes
@@ -64,7 +66,7 @@ def run(
             seed,
             repetition,
             tuple(drive.messages),
-            world.ledger,
+            world.ledger.settled(),
             ended,
             detail,
             unfired,
@@ -95,6 +97,9 @@ class _Drive:
                     return Ended.OFF_SCRIPT, str(error)
                 except Exception as error:  # noqa: BLE001  an agent may raise anything; that is a result
                     return Ended.AGENT_ERROR, f"{type(error).__name__}: {error}"
+                flaw = _flaw(decision)
+                if flaw:
+                    return Ended.AGENT_ERROR, flaw
                 self.messages.append(Decided(decision))
                 if isinstance(decision, Reply):
                     break
@@ -115,6 +120,25 @@ class _Drive:
                 call, f"{call.tool}: no answer within the time limit", is_error=True, attempt=attempt.seq
             )
         return Answered(call, exchange.answer.text, is_error=not exchange.answer.ok, attempt=attempt.seq)
+
+
+def _flaw(decision: Any) -> str:
+    """What is wrong with what an agent returned; empty where it is a decision."""
+    if isinstance(decision, Reply):
+        text: Any = decision.text
+        return "" if isinstance(text, str) else f"the reply's text is {text!r}"
+    if not isinstance(decision, Calls):
+        return f"it decided {decision!r}; wanted Calls or Reply"
+    calls: Any = decision.calls
+    for call in calls:
+        arguments = as_object(call.arguments)
+        if not isinstance(call.tool, str) or arguments is None:
+            return f"it called {call.tool!r} with {call.arguments!r}; wanted a name and a dictionary"
+        try:
+            json.dumps(arguments)
+        except (TypeError, ValueError, RecursionError) as error:
+            return f"its arguments for {call.tool} are no JSON: {error}"
+    return ""
 
 
 def rendered(template: str, world: World) -> str:

@@ -257,6 +257,17 @@ class Saboteur(Service):
         tx.update(tx.get(Item, "$item.three"), color="grey", effect="item.faded")
 
 
+class Restless(Service):
+    """A service that changes rows as time passes, and does not say what that means."""
+
+    name = "restless"
+    entities = ()
+
+    def on_clock(self, tx: Tx, before: object, after: object) -> None:
+        """Paint something, silently."""
+        tx.update(tx.get(Item, "$item.two"), color="silent")
+
+
 def _run(tx: Tx, deed: str) -> None:
     try:
         DEEDS[deed](tx)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sandtrail.fakes import SERVICES, Answer, Service, World
+from sandtrail.fakes.calls import NestedCall
 from sandtrail.fakes.clock import Clock
 from sandtrail.fakes.faults import Faults
 from sandtrail.fakes.wire import Reply, Request, Routes, routes_of, serve
@@ -66,6 +67,7 @@ class Sandbox:
         self._models, self._freeze, self._loopback = models, freeze, loopback
         self._requests: list[ModelRequest] = []
         self._addresses: set[str] = set()
+        self._late: list[tuple[str, str, str]] = []
         self._active = False
 
     def _claimed(self, urls: Mapping[str, str]) -> dict[tuple[tuple[str, str], str], tuple[str, str, Routes]]:
@@ -150,6 +152,9 @@ class Sandbox:
     @property
     def ledger(self) -> Ledger:
         """The three books."""
+        while self._late:
+            what, detail, path = self._late.pop(0)
+            self.world.note(what, Outcome.BLOCKED, detail=detail, path=path)
         return self.world.ledger
 
     @property
@@ -274,7 +279,10 @@ class Sandbox:
 
     def block(self, what: str, *, detail: str, path: str) -> BlockedRequest:
         """Put a refused request on record; the error to raise."""
-        self.world.note(what, Outcome.BLOCKED, detail=detail, path=path)
+        try:
+            self.world.note(what, Outcome.BLOCKED, detail=detail, path=path)
+        except NestedCall:  # from inside a handler: on record when its call is over
+            self._late.append((what, detail, path))
         known = [f"{host[0]}://{host[1]}{prefix}" for host, prefix in reversed(self._bases)]
         return BlockedRequest(what, known)
 

@@ -14,7 +14,7 @@ from sandtrail.fakes.store import Guards
 from sandtrail.ledgers import Fault, FaultPlan, Finding, WorldSpec
 from sandtrail.ledgers.jsonl import export, verify
 from sandtrail.ledgers.specs import FaultKind
-from sandtrail.sandbox.saboteur import SPEC, Item, Saboteur
+from sandtrail.sandbox.saboteur import SPEC, Item, Restless, Saboteur
 from sandtrail.sandbox.trail import Line
 
 ALL = Guards()
@@ -147,6 +147,16 @@ def saved(damage: Callable[[list[str], list[str]], list[str]]) -> Scene:
     return scene
 
 
+CLOCK = "clock 2026-03-02T10:00:00Z"
+
+
+def passing(_: World) -> tuple[Finding, ...]:
+    """An hour passes in a world whose service does not declare what time does to it."""
+    with World.open(SPEC, 7, services=(Saboteur, Restless)) as restless:
+        restless.advance("1 hour")
+        return tuple(restless.ledger.verify())
+
+
 def _flip(line: str) -> str:
     place = line.index("item.closed")
     return f"{line[:place]}J{line[place + 1 :]}"
@@ -189,7 +199,7 @@ def ledger_faults() -> Iterator[Seeded]:
     yield Seeded("a commit without an effect", "ledger.unjournaled", first, act("silent"))
     yield from _evidence(first, stray, hole, tampered)
     reads = "ledger.write_behind_read"
-    yield Seeded("a read operation that writes through the gateway", reads, first, look("honest"))
+    yield Seeded("a read operation that uses the gateway to write", reads, first, look("honest"))
     yield Seeded("a read operation that writes raw SQL", reads, first, look("only_update"))
     yield Seeded("a read operation that writes and undoes", reads, first, look("undo"))
     yield Seeded("a change between two calls", "ledger.no_origin", "after attempt 1", behind(then="nothing"))
@@ -219,12 +229,22 @@ def _evidence(first: str, stray: str, hole: str, tampered: str) -> Iterator[Seed
     )
     yield Seeded("what a created trigger writes", stray, first, act("trigger_and_update"), NO_SCHEMA)
     yield Seeded("a temporary trigger, refused", tampered, first, act("temp_trigger"))
-    yield Seeded("a temporary trigger that hides changes", hole, first, act("temp_trigger"), NO_AUTHORIZER)
+    yield Seeded(
+        "a temporary trigger, noticed in the schema", tampered, first, act("temp_trigger"), NO_AUTHORIZER
+    )
+    yield Seeded(
+        "a temporary trigger that hides, met by the fence",
+        hole,
+        first,
+        act("temp_trigger"),
+        NO_SCHEMA,
+    )
+    yield Seeded("a clock that changes rows without an effect", stray, CLOCK, passing)
     yield Seeded("an altered table, refused", tampered, first, act("alter"))
     yield Seeded("a pragma, refused", tampered, first, act("pragma"))
     yield Seeded("a pragma, noticed", tampered, first, act("replace_unseen"), NO_AUTHORIZER)
     yield Seeded(
-        "a REPLACE unseen by its trigger, met by the replay",
+        "a REPLACE its trigger misses, met by the replay",
         hole,
         "the end",
         act("replace_unseen"),
@@ -233,7 +253,7 @@ def _evidence(first: str, stray: str, hole: str, tampered: str) -> Iterator[Seed
     yield Seeded("a forged change row, refused", tampered, first, act("forge"))
     yield Seeded("a forged change row, met by the rules", stray, first, act("forge"), NO_AUTHORIZER)
     yield Seeded(
-        "a forged change row with its effect, met by the replay",
+        "a forged row with its effect, met by the replay",
         hole,
         "the end",
         act("forge_claimed"),

@@ -46,7 +46,8 @@ def clean(text: str) -> str:
     'red \\\\x1b[31m!'
     """
     return "".join(
-        _spelled(char) if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co"} else char for char in text
+        _spelled(char) if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} else char
+        for char in text
     )
 
 
@@ -126,9 +127,9 @@ def _call(result: Result, message: Answered, number: int, page: Page) -> Iterato
         if attempt.outcome in {Outcome.OK, Outcome.REPLAYED} and attempt.delivery == "delivered"
         else "yellow"
     )
-    head, state = f"{number:>2} {message.call.tool}", _state(attempt)
+    head, state = f"{number:>2} {clean(message.call.tool)}", _state(attempt)
     shown = [
-        (f"{name}={_value(run.ledger.projection.value(value))}", value)
+        (f"{clean(name)}={_value(run.ledger.projection.value(value))}", value)
         for name, value in message.call.arguments.items()
     ]
     if len(head) > _TOOL:

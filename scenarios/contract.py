@@ -25,12 +25,12 @@ class WantedEffect:
 
 @dataclass(frozen=True, slots=True)
 class WantedArgument:
-    """An argument of a tool: which entity it must be, and from which tool's results it must come."""
+    """An argument of a tool: which entity it must be, and from which tools' results it may come."""
 
     tool: str
     name: str
     symbol: str | None = None
-    source: str | None = None
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ They read the books, not the agent's words; words are read only for what the ans
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sandtrail.ledgers.entries import Effect
@@ -103,10 +104,11 @@ def read_only(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding
 
 def calls(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
     """Calls that had to be made."""
-    made = {attempt.operation for attempt in trajectory.ledger.attempts()}
+    done = {Outcome.OK, Outcome.REPLAYED}
+    made = {attempt.operation for attempt in trajectory.ledger.attempts() if attempt.outcome in done}
     for tool in contract.calls:
         if tool not in made:
-            yield Finding("call.missing", "final", f"{tool} was never called")
+            yield Finding("call.missing", "final", f"{tool} never answered a call")
 
 
 def arguments(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
@@ -122,11 +124,11 @@ def arguments(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding
             if wanted.symbol is not None and shown != wanted.symbol:
                 reason = f"{wanted.tool}.{wanted.name} is {shown}, the request is about {wanted.symbol}"
                 yield Finding("provenance.wrong_binding", at, reason)
-            elif wanted.source is not None:
+            elif wanted.sources:
                 found = sources(value, trajectory.conversation, number)
-                if not any(source.tool == wanted.source for source in found):
+                if not any(source.tool in wanted.sources for source in found):
                     where = ", ".join(map(str, found)) or "nowhere before"
-                    reason = f"{wanted.tool}.{wanted.name} = {shown} must come from {wanted.source}; it stood: {where}"
+                    reason = f"{wanted.tool}.{wanted.name} = {shown} must come from {' or '.join(wanted.sources)}; it stood: {where}"
                     yield Finding("provenance.source_policy", at, reason)
 
 
@@ -135,7 +137,7 @@ def answer(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
     said = " ".join(trajectory.replies())
     for wanted in contract.states:
         amount = wanted.rsplit(" ", 1)[0] if wanted[-3:].isupper() else wanted
-        if wanted not in said and amount not in said:
+        if not _stands_in(amount, said):
             yield Finding("answer.missing", "final", f"no reply states {wanted}")
 
 
@@ -149,6 +151,11 @@ def faults(_: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
     """Planned faults that never fired."""
     for fault in trajectory.unfired:
         yield Finding("fault.not_fired", "final", f"{fault} never fired: this run says nothing about it")
+
+
+def _stands_in(wanted: str, said: str) -> bool:
+    """Whether a text holds this as a whole: 42.50 does not stand in 142.50."""
+    return re.search(rf"(?<![\w.,]){re.escape(wanted)}(?![\w]|[.,]\d)", said) is not None
 
 
 def _at(effect: Effect) -> str:

@@ -19,6 +19,9 @@ from sandtrail.ledgers.spelling import near
 from sandtrail.scenarios.contract import Contract, WantedArgument, WantedEffect
 from sandtrail.scenarios.scenario import Place, Scenario
 
+DEEPEST = 30
+"""How deep brackets may nest: the YAML reader takes a time that grows with the square of it."""
+
 LONGEST = 200_000
 """The longest scenario file that is read, in characters."""
 
@@ -90,13 +93,19 @@ class _Reader:
         if "zone" in top:
             options["zone"] = self._text(top["zone"])
         if "tenants" in top:
-            options["principal"] = Principal(
-                "agent", tenants=tuple(map(self._text, self._list(top["tenants"])))
-            )
+            options["principal"] = self._principal(top["tenants"])
         try:
             return WorldSpec(entities, **options)
         except ValueError as error:
             raise self._bad(top["world"], str(error)) from None
+
+    def _principal(self, node: yaml.Node) -> Principal:
+        try:
+            return Principal("agent", tenants=tuple(map(self._text, self._list(node))))
+        except BadScenario:
+            raise
+        except ValueError as error:
+            raise self._bad(node, str(error)) from None
 
     def _fault(self, number: int, node: yaml.Node) -> Fault:
         known = tuple(str(kind) for kind in FaultKind)
@@ -130,7 +139,10 @@ class _Reader:
 
     def _effect(self, node: yaml.Node) -> WantedEffect:
         fields = self._mapping(node, "expect.effects")
-        times = self._number(fields.pop("times")) if "times" in fields else 1
+        times_node = fields.pop("times", None)
+        times = 1 if times_node is None else self._number(times_node)
+        if times < 1:
+            raise self._bad(node, f"times: {times}; an effect that must not happen is simply left out")
         if len(fields) != 1 or "." not in (name := next(iter(fields))):
             raise self._bad(
                 node,
@@ -158,9 +170,15 @@ class _Reader:
             for name, value in self._mapping(arguments, f"expect.arguments.{tool}").items():
                 fields = self._mapping(value, f"expect.arguments.{tool}.{name}", known=("is", "from"))
                 symbol = self._text(fields["is"]) if "is" in fields else None
-                source = self._text(fields["from"]) if "from" in fields else None
-                found.append(WantedArgument(tool, name, symbol, source))
+                sources = self._sources(fields["from"]) if "from" in fields else ()
+                found.append(WantedArgument(tool, name, symbol, sources))
         return tuple(found)
+
+    def _sources(self, node: yaml.Node) -> tuple[str, ...]:
+        """One tool, or a list of them."""
+        return (
+            tuple(map(self._text, node.value)) if isinstance(node, yaml.SequenceNode) else (self._text(node),)
+        )
 
     def _states(self, node: yaml.Node) -> tuple[str, ...]:
         fields = self._mapping(node, "expect.answer", known=("states",), required=("states",))
@@ -172,6 +190,8 @@ class _Reader:
         start = Place(self._origin, 1)
         if len(text) > LONGEST:
             raise BadScenario(start, f"the file has {len(text)} characters; at most {LONGEST} are read")
+        if _depth(text) > DEEPEST:
+            raise BadScenario(start, f"the file nests deeper than {DEEPEST} levels")
         try:
             for token in yaml.scan(text, Loader=yaml.SafeLoader):
                 if isinstance(token, yaml.AnchorToken | yaml.AliasToken | yaml.TagToken):
@@ -186,8 +206,14 @@ class _Reader:
             raise BadScenario(
                 Place(self._origin, line), f"no YAML: {getattr(error, 'problem', None) or error}"
             ) from None
-        except RecursionError:
-            raise BadScenario(start, "the file nests too deep") from None
+        except (
+            ValueError,
+            OverflowError,
+            RecursionError,
+        ) as error:  # what the YAML reader itself lets through
+            if isinstance(error, BadScenario):
+                raise
+            raise BadScenario(start, f"no YAML: {type(error).__name__} while reading") from None
         if node is None:
             raise BadScenario(start, "the file is empty; start with scenario: an-id")
         return node
@@ -261,4 +287,18 @@ class _Reader:
             raise self._bad(node, "an instant such as 2026-03-02T09:00:00Z is wanted") from None
         if moment.tzinfo is None:
             raise self._bad(node, f"{node.value} has no zone; end it with Z or an offset such as +01:00")
+        if not 1900 <= moment.year <= 2200:
+            raise self._bad(node, f"{node.value} is not between the years 1900 and 2200")
         return moment
+
+
+def _depth(text: str) -> int:
+    """How deep brackets nest in a text, quoted ones included."""
+    depth = deepest = 0
+    for char in text:
+        if char in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in "]}":
+            depth = max(0, depth - 1)
+    return deepest

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from sandtrail.fakes import SERVICES, Billing, Entity, Id, Instant, Money, Ref, Service, Tx, World, operation
 from sandtrail.fakes.edge import Edge, run_key
+from sandtrail.fakes.encoding import Arrivals
 from sandtrail.fakes.entities import BadEntity, Day, Unit
 from sandtrail.fakes.image import Services
 from sandtrail.fakes.operations import BadOperation, Operation, Parameter, operations_of, plain_schema
@@ -449,7 +450,9 @@ def test_the_short_form_of_an_id_is_the_long_one() -> None:
     )
     given = {"payment_id": edge.raw("$payment.lamp"), "other": "ord_NONE"}
     other.raw("$payment.lamp")
-    assert short.decode(given, edge) == long.decode(given, other)
+    one, two = Arrivals(lambda _: True), Arrivals(lambda _: True)
+    assert short.decode(given, edge, one) == long.decode(given, other, two)
+    assert one.ids == two.ids
 
 
 # -- arguments ---------------------------------------------------------------------------------------------
@@ -466,7 +469,9 @@ def edge() -> Edge:
 
 
 def decoded(edge: Edge, **given: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    return EVERYTHING.decode({"payment_id": edge.raw("$payment.lamp"), **RIGHT, **given}, edge)
+    arrivals = Arrivals(lambda _: True)
+    values = EVERYTHING.decode({"payment_id": edge.raw("$payment.lamp"), **RIGHT, **given}, edge, arrivals)
+    return values, [(kind, raw) for kind, raw, symbol in arrivals.ids if symbol is None]
 
 
 def test_ids_become_symbols_wherever_they_stand(edge: Edge) -> None:
@@ -554,7 +559,7 @@ def test_no_number_is_too_large_for_the_store(edge: Edge, name: str, number: int
 
 def test_every_flaw_is_named(edge: Edge) -> None:
     with pytest.raises(Invalid) as caught:
-        EVERYTHING.decode({"colour": "red", "title": 5}, edge)
+        EVERYTHING.decode({"colour": "red", "title": 5}, edge, Arrivals(lambda _: True))
     assert [flaw.pointer for flaw in caught.value.flaws] == [
         "/payment_id",
         "/amount_minor",

@@ -54,7 +54,7 @@ def test_a_whole_file_becomes_a_frozen_scenario() -> None:
         effects=(
             WantedEffect("refund.created", {"payment": "$payment.second", "amount": 4250, "currency": "USD"}),
         ),
-        arguments=(WantedArgument("refund_payment", "payment_id", "$payment.second", "list_payments"),),
+        arguments=(WantedArgument("refund_payment", "payment_id", "$payment.second", ("list_payments",)),),
         states=("42.50 USD",),
         calls=("list_payments",),
     )
@@ -190,8 +190,16 @@ CHECKED: tuple[tuple[str, int, str], ...] = (
         "no entity kind 'oder' in the services of this world; did you mean order?",
     ),
     (changed("name: Lee Ahn, ", ""), 7, "needs name"),
-    (changed("answer_lost: refund_payment", "answer_lost: refund"), 15, "there is no tool 'refund'"),
-    (changed("slow: list_payments", "stale_read: refund_paymen"), 16, "there is no tool 'refund_paymen'"),
+    (
+        changed("answer_lost: refund_payment", "answer_lost: refund"),
+        15,
+        "no operation 'refund'; did you mean refund_order?",
+    ),
+    (
+        changed("slow: list_payments", "stale_read: refund_paymen"),
+        16,
+        "no operation 'refund_paymen'; did you mean refund_payment?",
+    ),
     (changed("calls: [list_payments]", "calls: [list_payment]"), 23, "there is no tool 'list_payment'"),
     (changed("    refund_payment:\n", "    refund_paymet:\n"), 21, "there is no tool 'refund_paymet'"),
     (

@@ -312,7 +312,14 @@ def test_money_that_a_deleted_row_took_away_leaks() -> None:
     assert finding.reason == "captured: rows moved by -4250 minor USD, postings by 0"
 
 
-@pytest.mark.parametrize("kind", [OriginKind.CLOCK, OriginKind.EVENT, OriginKind.SEED])
+def test_what_time_does_is_declared_like_what_a_call_does() -> None:
+    silent = the_one(by(OriginKind.CLOCK, renamed()))
+    assert (silent.code, silent.at) == ("ledger.unjournaled", "clock midnight")
+    stray = the_one(by(OriginKind.CLOCK, renamed(), DELETED, effects=[RENAMED_IN_FULL]))
+    assert stray.code == "ledger.undeclared_write"
+
+
+@pytest.mark.parametrize("kind", [OriginKind.EVENT, OriginKind.SEED])
 def test_money_adds_up_whoever_moves_it(kind: OriginKind) -> None:
     finding = the_one(by(kind, refunded(300)))
     assert (finding.code, finding.at) == ("ledger.money_leak", f"{kind} midnight")
@@ -369,7 +376,7 @@ CLAIMED_TWICE = effect(
         page(change(CACHE, "$cache.lee", ("Lee",), ("Leo",))),
         page(renamed(), change(CACHE, "$cache.lee", ("Lee",), ("Leo",)), effects=[RENAMED_IN_FULL]),
         by(OriginKind.SEED, ADDED),
-        by(OriginKind.CLOCK, renamed()),
+        by(OriginKind.CLOCK, change(CACHE, "$cache.lee", ("Lee",), ("Leo",))),
         by(OriginKind.CLOCK, renamed(), effects=[RENAMED_IN_FULL]),
         by(OriginKind.EVENT, DELETED, change(CACHE, "$cache.lee", ("Lee",), ("Leo",))),
         by(OriginKind.NONE),
@@ -378,7 +385,7 @@ CLAIMED_TWICE = effect(
         *("nothing at all", "one declared write", "a no-op touch", "a no-op touch in a read", "a no-op touch beside a write"),
         *("two writes to one cell by one effect", "an insert", "a delete", "insert then delete", "delete then insert"),
         *("two effects on one row", "bookkeeping alone", "bookkeeping beside a write"),
-        *("the seed", "the clock", "the clock with an effect", "an event", "an empty page of nobody"),
+        *("the seed", "the clock on bookkeeping", "the clock with an effect", "an event", "an empty page of nobody"),
     ],
 )  # fmt: skip
 def test_an_honest_page_raises_nothing(honest: Page) -> None:

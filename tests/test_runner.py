@@ -217,11 +217,11 @@ def test_the_judges_name_what_is_wrong(expect: Contract, agent: Scripted, found:
 
 
 def test_an_argument_must_name_the_right_entity_and_come_from_the_right_tool() -> None:
-    rule = WantedArgument("refund_payment", "payment_id", PAYMENT, "list_payments")
+    rule = WantedArgument("refund_payment", "payment_id", PAYMENT, ("list_payments", "list_charges"))
     expect = Contract(effects=(WantedEffect("refund.created"),), arguments=(rule,))
     assert codes(expect, steps(FIND, LIST, refund(), "ok")) == []
     assert codes(expect, steps(FIND, LIST, refund(1), "ok")) == ["provenance.wrong_binding"]
-    other = replace(expect, arguments=(replace(rule, source="list_charges"),))
+    other = replace(expect, arguments=(replace(rule, sources=("list_charges",)),))
     result = run(scenario(other), steps(FIND, LIST, refund(), "ok"))
     assert [finding.code for finding in result.findings] == ["provenance.source_policy"]
     assert "it stood: call 2 /payments/0/id" in result.findings[0].reason
