@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from sandtrail.fakes.arguments import parse
 from sandtrail.fakes.bookkeeping import Idempotency, SymbolicEdge, materialised
@@ -259,7 +259,7 @@ class Dispatcher:
         result: Any = operation.handler(tx, **arguments)
         self._state.edge.keep_apart(tx.created)
         if isinstance(result, Iterator):
-            result = [*cast("Iterator[Any]", result)]  # it is read twice where the answer is kept under a key
+            result = [*result]  # pyright: ignore[reportUnknownVariableType]  it is read twice where the answer is kept
         run.body = operation.encode(result, self._state.edge)
         to_json(run.body)  # what is no JSON must not commit
         _entitle(run, result)
