@@ -1,7 +1,7 @@
 """The world an agent acts on: three fake services over one recorded store, and what a service of your own needs."""
 
+from sandtrail.fakes.answers import Answer, AnswerLost
 from sandtrail.fakes.billing import Billing
-from sandtrail.fakes.calls import Answer, AnswerLost
 from sandtrail.fakes.customers import Customers
 from sandtrail.fakes.entities import Entity, Id, Instant, Money, Ref
 from sandtrail.fakes.gateway import AtLeast, AtMost, Contains, OneOf, Same, Tx

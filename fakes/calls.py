@@ -13,21 +13,21 @@ from __future__ import annotations
 import hashlib
 import json
 import traceback
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from sandtrail.fakes.answers import Answer, Exchange
 from sandtrail.fakes.arguments import parse
 from sandtrail.fakes.bookkeeping import Idempotency, SymbolicEdge, materialised
-from sandtrail.fakes.clock import instant_text
 from sandtrail.fakes.encoding import Arrivals
 from sandtrail.fakes.faults import Point
 from sandtrail.fakes.gateway import Tx
 from sandtrail.fakes.image import Services, canonical, sibling, system_tx
 from sandtrail.fakes.operations import BadOperation, Operation
+from sandtrail.fakes.pages import Pages
 from sandtrail.fakes.problems import (
     Conflict,
     Denied,
@@ -41,7 +41,7 @@ from sandtrail.fakes.problems import (
 )
 from sandtrail.fakes.state import Call, Held, State
 from sandtrail.fakes.store import Image, Store
-from sandtrail.ledgers.entries import Attempt, Effect, Origin, Page
+from sandtrail.ledgers.entries import Attempt, Effect, Origin
 from sandtrail.ledgers.specs import Fault, FaultKind, kind_of
 from sandtrail.ledgers.spelling import near
 from sandtrail.ledgers.words import Access, Delivery, OriginKind, Outcome
@@ -50,56 +50,6 @@ _DOOR = {
     FaultKind.RATE_LIMITED: (429, "rate_limited", "Too many requests; wait {seconds} seconds."),
     FaultKind.UNAVAILABLE: (503, "unavailable", "The service is not available right now."),
 }
-
-
-class NestedCall(RuntimeError):
-    """A handler called the world instead of its own transaction."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "a world is asked from inside one of its own calls; in a handler use tx.call(...), which shares the transaction"
-        )
-
-
-class AnswerLost(TimeoutError):
-    """The client waited in vain. Whether the call took effect, only the books know: `attempt` is its number."""
-
-    def __init__(self, attempt: int, operation: str) -> None:
-        self.attempt = attempt
-        super().__init__(f"{operation}: no answer within the time limit (attempt {attempt})")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a client receives. `json()` reads the text anew each time."""
-
-    status: int
-    text: str
-    headers: Mapping[str, str]
-    attempt: int
-
-    @property
-    def ok(self) -> bool:
-        """Whether the status says success."""
-        return self.status < 400
-
-    def json(self) -> Any:
-        """The body. Raises ValueError where a planned fault has cut it."""
-        return json.loads(self.text)
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One call with everything that became of it; `answer` is what the service gave, delivered or not."""
-
-    attempt: Attempt
-    answer: Answer
-
-    def delivered(self) -> Answer:
-        """The answer as the client has it. Raises AnswerLost where it never arrives."""
-        if self.attempt.delivery is Delivery.LOST:
-            raise AnswerLost(self.attempt.seq, self.attempt.operation)
-        return self.answer
 
 
 @dataclass(slots=True)
@@ -129,13 +79,14 @@ class Dispatcher:
     """Takes calls for one world's present state."""
 
     def __init__(self, services: Services, state: State, origin: Image) -> None:
-        self._services, self._state, self._origin = services, state, origin
+        self._services, self._state = services, state
+        self.pages = Pages(services, state, origin)
 
     # -- the way of a call -----------------------------------------------------------------------------
 
     def perform(self, call: Call) -> Exchange:
         """One call and what became of it."""
-        self.strays()
+        self.pages.strays()
         run = _Run(call, self._state.book.attempts + 1, self._services.operations.get(call.operation), "")
         try:
             self._prepare(run)
@@ -211,7 +162,7 @@ class Dispatcher:
         store = self._state.store
         stale = self._strike(run, Point.STORE)
         if stale is not None:
-            store = self._as_of(self._state.clock.now() - timedelta(seconds=stale.seconds))
+            store = self.pages.as_of(self._state.clock.now() - timedelta(seconds=stale.seconds))
         try:
             self._transact(run, operation, arguments, arrivals, store)
         finally:
@@ -296,14 +247,14 @@ class Dispatcher:
             status=run.status,
             rule=run.rule,
             answer=text,
-            at=self._now(),
+            at=self._state.clock.text,
             path=run.call.path,
             idempotency_key=run.key,
             resumes=run.call.resumes,
             detail=run.detail,
             symbolic=self._state.edge.symbolic(run.text),
         )
-        self._page(Origin(OriginKind.ATTEMPT), attempt, run.effects, run.rows)
+        self.pages.close(Origin(OriginKind.ATTEMPT), attempt, run.effects, run.rows)
         for fault in run.faults:
             if fault.kind is FaultKind.SLOW:
                 self.advance(timedelta(seconds=fault.seconds))
@@ -467,33 +418,13 @@ class Dispatcher:
 
     # -- time and events -------------------------------------------------------------------------------
 
-    def strays(self) -> None:
-        """Changes since the last page belong to nobody."""
-        taken = self._state.store.take()
-        tampering = self._state.store.tampering(wrote=bool(taken.changes))
-        if taken.changes or taken.hole or tampering:
-            after = (
-                f"after attempt {self._state.book.attempts}"
-                if self._state.book.attempts
-                else "before any attempt"
-            )
-            self._state.book.append(
-                Page(
-                    Origin(OriginKind.NONE, after),
-                    changes=taken.changes,
-                    at=self._now(),
-                    tampering=tampering,
-                    hole=taken.hole,
-                )
-            )
-
     def advance(self, length: timedelta) -> None:
         """Let time pass: held calls that are due run, then what time does by itself."""
         before = self._state.clock.now()
         self._state.clock.move(length)
         self._release(self._state.clock.now())
         after = self._state.clock.now()
-        with self.event(OriginKind.CLOCK, self._now()) as tx:
+        with self.pages.event(OriginKind.CLOCK, self._state.clock.text) as tx:
             for service in self._services.instances:
                 service.on_clock(tx, before, after)
 
@@ -505,7 +436,7 @@ class Dispatcher:
             assert exchange.attempt.resumes == held.attempt
 
     def _perform_late(self, held: Held) -> Exchange:
-        self.strays()
+        self.pages.strays()
         run = _Run(
             held.call, self._state.book.attempts + 1, self._services.operations.get(held.call.operation), ""
         )
@@ -517,69 +448,6 @@ class Dispatcher:
             self._refuse(run, problem)
         run.delivery = Delivery.LOST
         return self._close(run)
-
-    @contextmanager
-    def event(self, kind: OriginKind, what: str) -> Generator[Tx]:
-        """A transaction of the world itself; rolled back where the block raises."""
-        self.strays()
-        store = self._state.store
-        tx = system_tx(store, self._state.clock, self._state.counters, self._services)
-        counters = dict(self._state.counters)
-        store.begin()
-        try:
-            yield tx
-        except BaseException:
-            store.end(commit=False)
-            store.forget_rollback()
-            self._state.counters.clear()
-            self._state.counters.update(counters)
-            raise
-        store.end(commit=True)
-        tx.over = True
-        self._state.edge.keep_apart(tx.created)
-        self._page(Origin(kind, what), None, tuple(tx.effects), tx.latest)
-
-    def _page(
-        self,
-        origin: Origin,
-        attempt: Attempt | None,
-        effects: tuple[Effect, ...],
-        rows: Mapping[tuple[str, str], Any],
-    ) -> None:
-        """Take the changes, and close the page; `rows` are the records the transaction has at hand."""
-        state = self._state
-        taken = state.store.take()
-        tampering = state.store.tampering(wrote=bool(taken.changes))
-        bindings = state.edge.issued(lambda symbol: self._owner(symbol, rows))
-        if attempt is None and not (taken.changes or taken.hole or tampering or effects or bindings):
-            return
-        state.book.append(
-            Page(origin, attempt, effects, taken.changes, bindings, self._now(), tampering, taken.hole)
-        )
-
-    def _now(self) -> str:
-        return self._state.clock.text
-
-    def _owner(self, symbol: str, rows: Mapping[tuple[str, str], Any]) -> tuple[str | None, str | None]:
-        """Whose an entity is: its customer and its tenant."""
-        table = self._services.schema.by_kind.get(kind_of(symbol))
-        if table is None:
-            return None, None
-        row = rows.get((table.name, symbol))
-        if row is None:
-            found = self._state.store.run(table.get_sql, (symbol,))
-            if not found:
-                return None, None
-            row = table.record(found[0])
-        return getattr(row, table.owner) if table.owner else None, row.tenant if table.has_tenant else None
-
-    def _as_of(self, moment: datetime) -> Store:
-        """A store with the rows as they were at an instant, by redoing the changes from the template."""
-        text = instant_text(moment)
-        pages = [page for page in self._state.book.pages if page.at <= text]
-        store = Store(self._origin)
-        store.redo(change for page in pages for change in page.changes)
-        return store
 
 
 to_json = json.JSONEncoder(ensure_ascii=False).encode

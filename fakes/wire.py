@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from sandtrail.fakes.calls import Exchange, to_json
+from sandtrail.fakes.answers import Exchange
+from sandtrail.fakes.calls import to_json
 from sandtrail.fakes.operations import Operation
 from sandtrail.fakes.problems import Invalid, Problem, Unknown
 from sandtrail.fakes.state import Call

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sandtrail.fakes.calls import Answer, Dispatcher, Exchange, NestedCall
+from sandtrail.fakes.answers import Answer, Exchange, NestedCall
+from sandtrail.fakes.calls import Dispatcher
 from sandtrail.fakes.clock import Clock, span
 from sandtrail.fakes.edge import Edge, run_key
 from sandtrail.fakes.entities import Entity
@@ -238,7 +239,7 @@ class World:
     @contextmanager
     def event(self, what: str) -> Generator[Tx]:
         """Something that happens in the world by itself, told in words; its changes have the origin "event"."""
-        with self._locked(), self._dispatcher().event(OriginKind.EVENT, what) as tx:
+        with self._locked(), self._dispatcher().pages.event(OriginKind.EVENT, what) as tx:
             yield tx
 
     def fork(self) -> World:
@@ -306,7 +307,7 @@ class World:
     def _replay(self) -> tuple[Finding, ...]:
         """R3 over the whole world. A hole, or a row, that the books already name is not said again."""
         with self._locked():
-            self._dispatcher().strays()
+            self._dispatcher().pages.strays()
             breaches = self._state.book.breaches
             known = {"ledger.capture_hole", "ledger.tampered"}
             if not self._opening.guards.replay or any(breach.code in known for breach in breaches):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sandtrail.fakes import SERVICES, Answer, Service, World
-from sandtrail.fakes.calls import NestedCall
+from sandtrail.fakes.answers import NestedCall
 from sandtrail.fakes.clock import Clock
 from sandtrail.fakes.faults import Faults
 from sandtrail.fakes.wire import Reply, Request, Routes, routes_of, serve
