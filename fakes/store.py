@@ -110,7 +110,7 @@ class Store:
         for name, value in _PRAGMAS.items():
             self._db.execute(f"PRAGMA {name} = {value}")
         self._privileged = False
-        self._secret = secrets.token_hex(8)
+        self._secret = f" /* {secrets.token_hex(8)} */"
         self._taken = self._last("SELECT coalesce(max(n), 0) FROM _change")
         self._total = self._db.total_changes
         self._shape = self._versions()
@@ -149,8 +149,7 @@ class Store:
 
     def begin(self) -> None:
         """Start the transaction of a call."""
-        with self._privilege():
-            self._db.execute(self._own("BEGIN"))
+        self._own("BEGIN")
 
     def defer_references(self) -> None:
         """Check foreign keys at the end of this transaction only: a specification may name things in any order."""
@@ -161,21 +160,21 @@ class Store:
         """End the transaction; False where the service had ended it itself, or left it so that it cannot commit."""
         if not self._db.in_transaction:
             return False
-        with self._privilege():
-            try:
-                self._db.execute(self._own("COMMIT" if commit else "ROLLBACK"))
-            except sqlite3.Error:  # an open cursor of a service, say
-                self._db.execute(self._own("ROLLBACK"))
-                failed = True
-            else:
-                failed = False
-        if failed:
+        try:
+            self._own("COMMIT" if commit else "ROLLBACK")
+        except sqlite3.Error:  # an open cursor of a service, say
+            self._own("ROLLBACK")
             self.forget_rollback()
-        return not failed
+            return False
+        return True
 
-    def _own(self, statement: str) -> str:
-        """The world's own statement, in a text that no service knows: a cached statement is not authorized again."""
-        return f"{statement} /* {self._secret} */"
+    def _own(self, statement: str) -> None:
+        """Run the world's own statement, in a text that no service knows: a cached one is not authorized again."""
+        self._privileged = True
+        try:
+            self._db.execute(statement + self._secret)
+        finally:
+            self._privileged = False
 
     # -- evidence --------------------------------------------------------------------------------------
 
@@ -187,8 +186,11 @@ class Store:
         total = self._db.total_changes
         if total == self._total:
             return Taken((), None)
-        with self._privilege():
+        self._privileged = True
+        try:
             rows = self._db.execute(_TAKE, (self._taken,)).fetchall()
+        finally:
+            self._privileged = False
         changes = tuple(self._change(*row) for row in rows)
         counted, self._total = total - self._total, total
         if rows:
@@ -237,9 +239,11 @@ class Store:
         return ", ".join(words) or "tables or indexes differ"
 
     def _last(self, sql: str) -> int:
-        with self._privilege():
-            ((value,),) = self._db.execute(sql).fetchall()
-        return int(value)
+        self._privileged = True
+        try:
+            return int(self._db.execute(sql).fetchall()[0][0])
+        finally:
+            self._privileged = False
 
     def _change(self, n: int, number: int, old: str | None, new: str | None) -> Change:
         fact = self.schema.tables[number].fact
