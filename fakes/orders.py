@@ -21,7 +21,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 from sqlmodel import Field as Column
 
-from sandtrail.fakes.entities import Entity, Id, Instant, Money, Ref
+from sandtrail.fakes.entities import INT64, Entity, Id, Instant, Money, Ref
 from sandtrail.fakes.gateway import Contains, Tx
 from sandtrail.fakes.operations import Service, operation
 from sandtrail.fakes.paging import Cursor, Limit, crowd, page
@@ -299,6 +299,10 @@ class OrderBook(Service):
                 )
         tenant = _tenant(tx, customer_id, products)
         total = sum(products[key].price * quantity for key, quantity in wanted.items())
+        if total > INT64:
+            raise Rejected(
+                "order.total", "The total is beyond what can be kept.", allowed="a smaller quantity"
+            )
         with tx.effect("order.placed", customer=customer_id, amount=total, currency=currencies.pop()):
             order = self._placed(tx, customer_id, tenant, products, wanted, address)
         _mail(tx, order, "Your order")

@@ -213,7 +213,7 @@ def _typed(text: str, schema: Mapping[str, Any]) -> Any:
 def _version(header: str | None) -> int | None:
     if header is None or header.strip() == "*":
         return None
-    match = re.fullmatch(r'(?:W/)?"(\d{1,18})"', header.strip())
+    match = re.fullmatch(r'(?:W/)?"([0-9]{1,18})"', header.strip())
     if match is None:
         raise Invalid(
             "if_match",

@@ -14,7 +14,6 @@ import httpx
 import pytest
 
 from sandtrail.fakes import AnswerLost, Entity, Id, Ref, Rejected, Service, Tx, World, operation
-from sandtrail.fakes.calls import Dispatcher
 from sandtrail.ledgers import Fault, Outcome, WorldSpec
 from sandtrail.ledgers.conversation import Calls, Conversation, Reply, ToolCall
 from sandtrail.ledgers.specs import Catalog, FaultKind
@@ -312,4 +311,21 @@ def test_a_slow_answer_within_a_held_call_reaches_nobody_and_stands_in_the_books
         opened.advance("1 hour")
         assert len(opened.ledger.effects("refund.created")) == 1
         assert opened.ledger.verify() == []
-        assert isinstance(opened._dispatcher(), Dispatcher)
+
+
+def test_a_total_beyond_the_store_is_refused_and_is_no_crash() -> None:
+    dear = {**ENTITIES, "$product.dear": {"name": "Dear", "sku": "D", "price": 9 * 10**16, "stock": 1000}}
+    with world(entities=dear) as opened:
+        lines = [{"product_id": opened.id("$product.dear"), "quantity": 100}] * 2
+        answer = opened.call(
+            "place_order", customer_id=opened.id("$customer.lee"), lines=lines, address="1 Elm St"
+        )
+        assert (answer.status, answer.json()["rule"]) == (409, "order.total")
+        assert opened.ledger.read_only
+
+
+def test_a_version_in_other_digits_is_no_version() -> None:
+    with Sandbox(SPEC) as sandbox, httpx.Client(transport=sandbox.transport()) as client:
+        url = f"{sandbox.url('orders')}/v1/orders/{sandbox.id('$order.lamp')}/cancel"
+        headers = [(b"if-match", '"\u0661"'.encode()), (b"content-type", b"application/json")]
+        assert client.post(url, content=b"{}", headers=headers).json()["rule"] == "if_match"
