@@ -360,9 +360,8 @@ class Dispatcher:
             return
         run.outcome, run.status, run.rule = problem.outcome, problem.status, problem.rule
         run.headers.update(problem.headers)
-        own_words = isinstance(
-            problem, Invalid | Unknown
-        )  # about the client's text, where a symbol is just text
+        # these speak about the client's own text, where a symbol is just text
+        own_words = isinstance(problem, Invalid | Unknown)
         run.body = body if own_words else materialised(body, self._state.edge)
         run.detail = self._state.edge.symbolic(problem.detail)
         if (

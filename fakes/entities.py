@@ -194,9 +194,8 @@ class Entity(SQLModel, metaclass=_EntityMeta):
     """False marks bookkeeping: its changes are captured, but they are no mutation of the business."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        mapped = (
-            "_sa_instance_state" in self.__dict__ or name == "_sa_instance_state"
-        )  # a session's own instance
+        # what a SQLModel session has made may be changed: it is its own copy
+        mapped = "_sa_instance_state" in self.__dict__ or name == "_sa_instance_state"
         if "__table__" in vars(type(self)) and not mapped:
             raise AttributeError(f"{self!r} is frozen; write tx.update(row, {name}=...) instead")
         super().__setattr__(name, value)
