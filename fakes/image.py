@@ -13,7 +13,14 @@ from sandtrail.fakes.bookkeeping import Idempotency
 from sandtrail.fakes.clock import Clock
 from sandtrail.fakes.entities import Table
 from sandtrail.fakes.gateway import Tx
-from sandtrail.fakes.operations import BadOperation, Operation, Service, operations_of, tables_of
+from sandtrail.fakes.operations import (
+    BadOperation,
+    Operation,
+    Service,
+    effects_named,
+    operations_of,
+    tables_of,
+)
 from sandtrail.fakes.seeding import BadSeed, Seeder
 from sandtrail.fakes.store import Guards, Image, Schema, Store
 from sandtrail.ledgers.specs import Principal, WorldSpec
@@ -57,6 +64,8 @@ class Services:
             if undo is not None and undo not in self.operations:
                 raise BadOperation(f"{operation.name}: undone_by={undo!r} is no operation of this world")
         self.schema = Schema(tables)
+        by_service = [effects_named(service) for service in self.instances]
+        self.effects = frozenset[str]().union(*by_service) if all(by_service) else frozenset[str]()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -230,6 +230,18 @@ def operations_of(service: Service) -> tuple[Operation, ...]:
     return tuple(Operation(service, method, method.__operation__) for method in methods)
 
 
+def effects_named(service: Service) -> frozenset[str]:
+    """The effects that a service's module speaks of: `tx.effect("refund.created", ...)`, `effect="ticket.closed"`.
+
+    Read from its source, for spell-checking only: what happened is what the books say. Empty where there is no source.
+    """
+    try:
+        source = inspect.getsource(inspect.getmodule(type(service)) or type(service))
+    except (OSError, TypeError):
+        return frozenset()
+    return frozenset(re.findall(r'\beffect(?:\(|=)\s*"([a-z][a-z0-9_]*\.[a-z0-9_.]+)"', source))
+
+
 def tables_of(service: Service) -> tuple[Table, ...]:
     """The tables of a service, in the order of their definition."""
     entities = service.entities

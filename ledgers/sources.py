@@ -62,7 +62,7 @@ def sources(value: Any, conversation: Conversation, before: int) -> tuple[Source
             number += 1
             found += [
                 Source(number, message.call.tool, pointer)
-                for pointer, leaf in leaves(_parsed(message.text))
+                for pointer, leaf in leaves(parsed(message.text))
                 if leaf == value and type(leaf) is type(value)
             ]
     return tuple(found)
@@ -85,8 +85,9 @@ def _said(value: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
+    """A result's JSON value; the text itself where it is none."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

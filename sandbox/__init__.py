@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sandtrail.sandbox.agents import Agent
+    from sandtrail.sandbox.agents import Agent, BlackBox
     from sandtrail.sandbox.errors import (
         BlockedRequest,
         BooksDisagree,
@@ -18,23 +18,29 @@ if TYPE_CHECKING:
         UnfiredFault,
         UnreadBlocks,
     )
+    from sandtrail.sandbox.limits import Limits
     from sandtrail.sandbox.loading import library, load
     from sandtrail.sandbox.models import Block, Record
-    from sandtrail.sandbox.runner import Result, run
+    from sandtrail.sandbox.runner import Result, arun, run
     from sandtrail.sandbox.sandbox import Sandbox
+    from sandtrail.sandbox.script import Script
 
 _HOMES = {
     "Agent": "agents",
+    "BlackBox": "agents",
     "Block": "models",
     "BlockedRequest": "errors",
     "BooksDisagree": "errors",
     "FrozenElsewhere": "errors",
+    "Limits": "limits",
     "Record": "models",
     "Result": "runner",
     "Sandbox": "sandbox",
+    "Script": "script",
     "ServiceCrashed": "errors",
     "UnfiredFault": "errors",
     "UnreadBlocks": "errors",
+    "arun": "runner",
     "library": "loading",
     "load": "loading",
     "run": "runner",
@@ -54,16 +60,20 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Agent",
+    "BlackBox",
     "Block",
     "BlockedRequest",
     "BooksDisagree",
     "FrozenElsewhere",
+    "Limits",
     "Record",
     "Result",
     "Sandbox",
+    "Script",
     "ServiceCrashed",
     "UnfiredFault",
     "UnreadBlocks",
+    "arun",
     "library",
     "load",
     "run",

@@ -1,30 +1,48 @@
-"""The seam to agents, and the scripted one.
+"""The seam to agents, and those that follow something written down.
 
-An agent is anything with a name and `decide(conversation, catalog) -> Decision`. A scripted agent follows a program
-per scenario, kept beside the scenarios' library:
+    Agent       a name and decide(conversation, catalog) -> decision, sync or async
+    BlackBox    a callable that owns its loop: agent(message) -> reply, sync or async
+    Scripted    follows a program, one per scenario, kept beside the scenarios
+    Replay      decides again what a recorded run decided
+
+A program:
 
     scripted:
       - {call: search_orders, with: {number: "4412"}}
       - {call: list_payments, with: {order_id: {from: search_orders, at: /orders/0/id}}}
+      - {calls: [{call: get_order, with: {...}}, {call: get_balance, with: {...}}], saying: One moment.}
+      - {call: get_payment, with: {payment_id: {from: user, matching: "pay_[0-9A-Z]+"}}}
       - {say: There are two payments.}
 
-It reads ids out of results by JSON pointer, never from bindings: what it can do, a model can do.
+It reads ids out of results by JSON pointer, or out of what the user said, never from bindings: what it can do, a model can do.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
 
 import yaml
 
-from sandtrail.ledgers.conversation import Answered, Calls, Conversation, Decided, Decision, Reply, ToolCall
-from sandtrail.ledgers.sources import leaves
+from sandtrail.ledgers.conversation import (
+    Answered,
+    Calls,
+    Conversation,
+    Decided,
+    Decision,
+    Refused,
+    Reply,
+    ToolCall,
+    UserSaid,
+)
+from sandtrail.ledgers.sources import leaves, parsed
 from sandtrail.ledgers.specs import Catalog
+from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.ledgers.trees import as_list, as_object
 
 
@@ -40,9 +58,51 @@ class Agent(Protocol):
         """What reports call it."""
         ...
 
-    def decide(self, conversation: Conversation, catalog: Catalog, /) -> Decision:
-        """The next decision, given everything said and answered so far."""
+    def decide(
+        self, conversation: Conversation, catalog: Catalog, /
+    ) -> Decision | Decided | Awaitable[Decision | Decided]:
+        """The next decision, given everything said and answered so far; `Decided` where there is more to record."""
         ...
+
+
+@dataclass(frozen=True)
+class BlackBox:
+    """An agent that owns its loop and reaches the services by itself; only its requests are seen."""
+
+    name: str
+    reply: Callable[[str], str | Awaitable[str]]
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """A decide-function as an agent."""
+
+    name: str
+    function: Callable[[Conversation, Catalog], Any]
+
+    def decide(self, conversation: Conversation, catalog: Catalog, /) -> Any:
+        """What the function decides."""
+        return self.function(conversation, catalog)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The decisions of a recorded run, again: the same ids are right only under the same seed and repetition."""
+
+    recorded: Trajectory = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The agent that was recorded."""
+        return f"replay of {self.recorded.agent}"
+
+    def decide(self, conversation: Conversation, _: Catalog, /) -> Decided:
+        """The recorded decision of this step. Raises OffScript after the last."""
+        step = sum(isinstance(message, Decided) for message in conversation)
+        steps = self.recorded.steps
+        if step >= len(steps):
+            raise OffScript(f"the recorded run ends after {len(steps)} steps")
+        return steps[step].decided
 
 
 @dataclass(frozen=True)
@@ -60,9 +120,21 @@ class Scripted:
         line = self.program[step]
         if "say" in line:
             return Reply(str(line["say"]))
-        wanted = as_object(line.get("with")) or {}
-        arguments = {name: _resolved(value, conversation) for name, value in wanted.items()}
-        return Calls((ToolCall(f"call_{step + 1}", str(line["call"]), arguments),))
+        if "refuse" in line:
+            return Refused(str(line["refuse"]))
+        lines = [as_object(one) or {} for one in as_list(line.get("calls")) or [line]]
+        calls = tuple(_call(one, step, batch, conversation) for batch, one in enumerate(lines))
+        return Calls(calls, str(line.get("saying", "")))
+
+
+def _call(line: Mapping[str, Any], step: int, batch: int, conversation: Conversation) -> ToolCall:
+    """A line's call; `raw` is argument text as it is, for what a model may send and a dictionary cannot."""
+    name = f"call_{step + 1}" if batch == 0 else f"call_{step + 1}_{batch + 1}"
+    if "raw" in line:
+        return ToolCall.read(name, str(line["call"]), str(line["raw"]), batch=batch)
+    wanted = as_object(line.get("with")) or {}
+    arguments = {key: _resolved(value, conversation) for key, value in wanted.items()}
+    return ToolCall(name, str(line["call"]), arguments, batch)
 
 
 def scripted(scenario: str, name: str, *, folder: Path | None = None) -> Scripted:
@@ -76,7 +148,7 @@ def scripted(scenario: str, name: str, *, folder: Path | None = None) -> Scripte
         where = "the library" if folder is None else str(folder)
         raise OffScript(f"there are no scripts for {scenario}; write {scenario}.scripts.yaml into {where}")
     try:
-        programs = as_object(yaml.safe_load(file.read_text(encoding="utf-8"))) or {}
+        programs = as_object(_programs(file.read_text(encoding="utf-8"))) or {}
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise OffScript(f"{scenario}.scripts.yaml is no YAML: {str(error).splitlines()[0]}") from None
     program = as_list(programs.get(name))
@@ -85,15 +157,23 @@ def scripted(scenario: str, name: str, *, folder: Path | None = None) -> Scripte
             f"there is no script {name!r} for {scenario}; there are {', '.join(map(str, programs))}"
         )
     steps = [as_object(step) for step in program]
-    if not all(step and ({"say"} == step.keys() or "call" in step) for step in steps):
+    if not all(
+        step and (step.keys() <= {"say", "refuse"} or "call" in step or "calls" in step) for step in steps
+    ):
         raise OffScript(
-            f"{scenario}.scripts.yaml: each step of {name} is {{say: text}} or {{call: tool, with: {{...}}}}"
+            f"{scenario}.scripts.yaml: each step of {name} is {{say: text}}, {{call: tool, with: {{...}}}} or {{calls: [...]}}"
         )
     return Scripted(name, [step for step in steps if step])
 
 
+@lru_cache(maxsize=256)
+def _programs(text: str) -> Any:
+    """The programs in a YAML text, read once; nobody changes them."""
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
 def _resolved(value: Any, conversation: Conversation) -> Any:
-    """A literal, or what stands at a pointer of the latest answer of a tool."""
+    """A literal, or what stands at a pointer of an answer of a tool (the latest, or the `answer`-th)."""
     if (items := as_list(value)) is not None:
         return [_resolved(item, conversation) for item in items]
     fields = as_object(value)
@@ -101,20 +181,26 @@ def _resolved(value: Any, conversation: Conversation) -> Any:
         return value
     if "from" not in fields:
         return {name: _resolved(item, conversation) for name, item in fields.items()}
+    if fields["from"] == "user":
+        return _said(str(fields.get("matching")), conversation)
     tool, pointer = str(fields["from"]), str(fields.get("at"))
     answers = [
         message for message in conversation if isinstance(message, Answered) and message.call.tool == tool
     ]
     if not answers:
         raise OffScript(f"{tool} has not been called yet")
-    found = dict(leaves(_json(answers[-1].text)))
+    number = fields.get("answer", len(answers))
+    if not isinstance(number, int) or not 1 <= number <= len(answers):
+        raise OffScript(f"{tool} has no answer {number}; it has answered {len(answers)} times")
+    found = dict(leaves(parsed(answers[number - 1].text)))
     if pointer not in found:
         raise OffScript(f"{tool} answered nothing at {pointer}")
     return found[pointer]
 
 
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return {}
+def _said(pattern: str, conversation: Conversation) -> str:
+    """The first text of the user's that a pattern matches, the latest message first."""
+    for message in reversed(conversation):
+        if isinstance(message, UserSaid) and (found := re.search(pattern, message.text)):
+            return found[0]
+    raise OffScript(f"the user has said nothing that matches {pattern!r}")

@@ -1,4 +1,4 @@
-"""The command line: `sandtrail run`, `list`, `selftest`, `bench`.
+"""The command line: what can be asked; each command's own module is imported when it is run.
 
 Exit codes: 0 pass · 1 findings that fail · 2 usage or input error · 3 harness fault · 4 nothing to decide on.
 The last line printed for people says which, and why.
@@ -7,19 +7,15 @@ The last line printed for people says which, and why.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
-import secrets
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sandtrail.ledgers import Overall
-    from sandtrail.sandbox.runner import Result
     from sandtrail.sandbox.trail import Line
-    from sandtrail.scenarios import Scenario
 
 EXIT_CODES = {
     "pass": 0,
@@ -31,6 +27,9 @@ EXIT_CODES = {
     "inconclusive": 4,
     "not_evaluable": 4,
 }
+STORE = ".sandtrail/results.sqlite"
+"""Where runs are stored, where nothing else is said."""
+
 _CODES = """exit codes:
   0 pass   1 findings that fail   2 usage or input error
   3 harness fault   4 inconclusive, or nothing evaluated
@@ -48,7 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from sandtrail.scenarios import BadScenario  # noqa: PLC0415  so that --help is instant
 
     try:
-        code: int = options.command(options)
+        module, _, function = options.command.partition(":")
+        act = getattr(importlib.import_module(f"sandtrail.sandbox.{module}"), function)
+        code: int = act(options)
     except (UsageError, BadScenario) as error:
         from sandtrail.sandbox.trail import clean  # noqa: PLC0415
 
@@ -70,50 +71,73 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"sandtrail {version('sandtrail')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    running = _command(
+    _run_options(
+        _command(
+            commands,
+            "run",
+            "cli_run:run_command",
+            "run scenarios with an agent, judge, report",
+            "sandtrail run refund-the-second-charge --agent scripted",
+        )
+    )
+    starting = _command(
         commands,
-        "run",
-        _run,
-        "run scenarios with an agent, show the trail, judge",
-        "sandtrail run --agent careless",
+        "init",
+        "cli_init:init_command",
+        "write a first scenario, a test, a safe and an unsafe agent",
+        "sandtrail init my-tests",
     )
-    running.add_argument(
-        "scenarios",
-        nargs="*",
-        metavar="SCENARIO",
-        help="ids of shipped scenarios, or scenario files (default: all shipped)",
+    starting.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="where to (default: here)")
+    listing = _command(
+        commands,
+        "list",
+        "cli_scenarios:list_command",
+        "list scenarios, and why each exists",
+        "sandtrail list --json",
     )
-    running.add_argument(
-        "--agent",
-        default="scripted",
-        metavar="NAME",
-        help="scripted (the careful reference, default) or careless",
+    _paths(listing)
+    listing.add_argument("--tag", action="append", default=[], metavar="TAG", help="only those with this tag")
+    showing = _command(
+        commands,
+        "show",
+        "cli_scenarios:show_command",
+        "show a scenario, a catalog (support@1), or a stored run (run_...)",
+        "sandtrail show refund-the-second-charge",
     )
-    running.add_argument(
-        "--seed", type=_seed, metavar="N", help="seed of the ids (default: a fresh one, shown with each run)"
+    showing.add_argument(
+        "name", metavar="ID", help="id or file of a scenario, name of a catalog, or id of a run"
     )
-    how_often = running.add_mutually_exclusive_group()
-    how_often.add_argument(
-        "--repetitions",
-        "--epochs",
-        type=_positive,
-        default=1,
-        metavar="N",
-        help="runs of each scenario, each with its own ids (default 1)",
+    showing.add_argument(
+        "--store", default=STORE, metavar="FILE", help=f"where runs are stored (default {STORE})"
     )
-    how_often.add_argument(
-        "--repetition", type=_positive, metavar="K", help="only the Kth repetition: to repeat a failure"
+    linting = _command(
+        commands,
+        "lint",
+        "cli_scenarios:lint_command",
+        "check scenario files, their scripts and what they leak",
+        "sandtrail lint",
     )
-    _command(commands, "list", _list, "list the shipped scenarios", "sandtrail list --json")
+    _paths(linting)
+    _command(
+        commands,
+        "schema",
+        "cli_scenarios:schema_command",
+        "print the JSON Schema of scenario files, for editors",
+        "sandtrail schema --json",
+    )
     _command(
         commands,
         "selftest",
-        _selftest,
-        "seed faults into the evidence; each must be named",
+        "cli_other:selftest_command",
+        "seed faults into the evidence and into agents; each must be named",
         "sandtrail selftest",
     )
     bench = _command(
-        commands, "bench", _bench, "measure what each stage costs", "sandtrail bench --customers 1000"
+        commands,
+        "bench",
+        "cli_other:bench_command",
+        "measure what each stage costs",
+        "sandtrail bench --customers 1000",
     )
     bench.add_argument(
         "--customers", type=_positive, default=1000, metavar="N", help="customers in the world (default 1000)"
@@ -128,9 +152,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command(
-    commands: Any, name: str, act: Callable[[argparse.Namespace], int], text: str, example: str
-) -> argparse.ArgumentParser:
+def _command(commands: Any, name: str, act: str, text: str, example: str) -> argparse.ArgumentParser:
+    """A command; `act` is "module:function", imported when the command is run so that --help is instant."""
     made: argparse.ArgumentParser = commands.add_parser(
         name,
         help=text,
@@ -141,6 +164,84 @@ def _command(
     made.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     made.set_defaults(command=act)
     return made
+
+
+def _paths(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "scenarios",
+        nargs="*",
+        metavar="PATH",
+        help="ids of shipped scenarios, scenario files, folders, or selection datasets (.jsonl); default: all shipped",
+    )
+
+
+def _run_options(parser: argparse.ArgumentParser) -> None:
+    _paths(parser)
+    add = parser.add_argument
+    add(
+        "--agent",
+        default="lexical",
+        metavar="NAME",
+        help="lexical (default: embedded, no key), scripted (the reference), do-nothing, first-tool, random, "
+        "anthropic:MODEL, openai:MODEL, python:module:callable, replay:FILE, or a script of the scenario",
+    )
+    add("--seed", type=_seed, metavar="N", help="seed of the ids (default: a fresh one, shown with each run)")
+    how_often = parser.add_mutually_exclusive_group()
+    how_often.add_argument(
+        "--repetitions",
+        "--epochs",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="runs of each scenario, each with its own ids (default 1)",
+    )
+    how_often.add_argument(
+        "--repetition", type=_positive, metavar="K", help="only the Kth repetition: to repeat a failure"
+    )
+    add("--limit", type=_positive, metavar="N", help="only the first N scenarios")
+    add("--sample-id", action="append", default=[], metavar="ID", help="only the scenario of this id")
+    add("--tag", action="append", default=[], metavar="TAG", help="only scenarios with this tag")
+    add(
+        "--catalog",
+        default="",
+        metavar="NAME",
+        help="the tools of a selection dataset (default: every operation)",
+    )
+    add("--max-connections", type=_positive, default=4, metavar="N", help="runs at once (default 4)")
+    add("--message-limit", type=_positive, metavar="N", help="decisions a run may take (default 30)")
+    add("--token-limit", type=_positive, metavar="N", help="tokens a run may take")
+    add("--time-limit", type=_positive, metavar="S", help="seconds a run may take")
+    add("--cost-limit", type=_money, metavar="USD", help="US dollars a run may cost; needs --price")
+    add("--price", type=_price, metavar="IN,OUT", help="US dollars for a million tokens in and out")
+    add("--temperature", type=float, metavar="T", help="where the provider permits it")
+    add(
+        "--thinking",
+        type=_positive,
+        metavar="TOKENS",
+        help="think with this budget, where the provider permits it",
+    )
+    add(
+        "--max-tokens",
+        type=_positive,
+        default=4096,
+        metavar="N",
+        help="the longest answer of a model (default 4096)",
+    )
+    add(
+        "--url",
+        action="append",
+        default=[],
+        metavar="URL=SERVICE",
+        help="base URL that a black-box agent uses",
+    )
+    add(
+        "--trail",
+        action="store_true",
+        help="show every step of every run (always with up to three scenarios)",
+    )
+    add("--store", metavar="FILE", help="keep every run as it ends: a SQLite file, or a URL for SQLAlchemy")
+    add("--resume", metavar="RUN", help="go on with a stored run (or: latest) after it was interrupted")
+    add("--save", metavar="FILE", help="write the trajectories, a JSON line each")
 
 
 def _seed(text: str) -> int:
@@ -156,170 +257,30 @@ def _positive(text: str) -> int:
     return number
 
 
-# -- run ------------------------------------------------------------------------------------------------
+def _money(text: str) -> float:
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = 0.0
+    if not 0 < amount < 1_000_000:
+        raise argparse.ArgumentTypeError(f"{text!r}: an amount above 0 is wanted, such as 0.50")
+    return amount
 
 
-def _run(options: argparse.Namespace) -> int:
-    from sandtrail.sandbox.agents import OffScript, scripted  # noqa: PLC0415
-    from sandtrail.sandbox.runner import run  # noqa: PLC0415
-
-    seed = secrets.randbelow(10**6) if options.seed is None else options.seed
-    chosen = [options.repetition] if options.repetition else range(1, options.repetitions + 1)
-    results: list[Result] = []
-    for scenario, folder in _chosen(options.scenarios):
-        try:
-            agent = scripted(scenario.id, options.agent, folder=folder)
-        except OffScript as error:
-            raise UsageError(str(error)) from None
-        results.extend(run(scenario, agent, seed=seed, repetition=repetition) for repetition in chosen)
-    overall = _overall([result.overall for result in results])
-    unexpected = sum(result.unexpected_writes for result in results)
-    if options.json:
-        _print_json(_run_json(options.agent, seed, overall, unexpected, results))
-        return EXIT_CODES[overall]
-    from sandtrail.sandbox.trail import LEGEND, Line, counted, trail  # noqa: PLC0415
-
-    for result in results:
-        _print([*trail(result), Line("")])
-    passed = sum(result.overall in {"pass", "warn"} for result in results)
-    _print([Line(LEGEND, "dim")])
-    _print(
-        [Line(f"{passed} of {counted(len(results), 'run')} pass · unexpected writes {unexpected}", "bold")]
-    )
-    _print([Line(f"exit {EXIT_CODES[overall]}: {_because(results)}")])
-    return EXIT_CODES[overall]
+def _price(text: str) -> tuple[float, float]:
+    parts = text.split(",")
+    if len(parts) != 2:
+        raise argparse.ArgumentTypeError(f"{text!r}: two prices are wanted, such as 3,15")
+    return _money(parts[0]), _money(parts[1])
 
 
-def _run_json(
-    agent: str, seed: int, overall: Overall, unexpected: int, results: Iterable[Result]
-) -> dict[str, Any]:
-    scenarios = [
-        {
-            "id": result.scenario.id,
-            "repetition": result.trajectory.repetition,
-            "overall": result.overall,
-            "unexpected_writes": result.unexpected_writes,
-            "findings": [
-                {
-                    "code": finding.code,
-                    "at": finding.at,
-                    "severity": finding.severity,
-                    "reason": finding.reason,
-                }
-                for finding in result.findings
-            ],
-        }
-        for result in results
-    ]
-    return {
-        "overall": overall,
-        "agent": agent,
-        "seed": seed,
-        "scenarios": scenarios,
-        "unexpected_writes": unexpected,
-    }
-
-
-def _chosen(named: Sequence[str]) -> list[tuple[Scenario, Path | None]]:
-    """The scenarios to run, each with the folder of its file; None for a shipped one."""
-    from sandtrail.sandbox.loading import SUFFIX, library, load  # noqa: PLC0415
-
-    shipped = {scenario.id: scenario for scenario in library()}
-    chosen: list[tuple[Scenario, Path | None]] = []
-    for name in named or shipped:
-        if name in shipped:
-            chosen.append((shipped[name], None))
-        elif name.endswith(SUFFIX):
-            chosen.append((load(name), Path(name).parent))
-        else:
-            raise UsageError(
-                f"there is no scenario {name!r}; shipped are {', '.join(shipped)}, files end in {SUFFIX}"
-            )
-    return chosen
-
-
-def _overall(verdicts: Sequence[Overall]) -> Overall:
-    """The worst verdict of a set; a set without one is not evaluable."""
-    from sandtrail.ledgers import Overall  # noqa: PLC0415
-
-    order = [
-        Overall.HARNESS_FAULT,
-        Overall.INVALID_INPUT,
-        Overall.FAIL,
-        Overall.INCONCLUSIVE,
-        Overall.NOT_EVALUABLE,
-        Overall.WARN,
-    ]
-    return next(
-        (verdict for verdict in order if verdict in verdicts),
-        Overall.PASS if verdicts else Overall.NOT_EVALUABLE,
-    )
-
-
-def _because(results: Sequence[Result]) -> str:
-    from sandtrail.sandbox.trail import counted  # noqa: PLC0415
-
-    found = [finding for result in results for finding in result.findings]
-    if not found:
-        return "every run passes"
-    weights = sorted({finding.severity for finding in found}, key=lambda severity: -severity.rank)
-    by_weight = ", ".join(f"{sum(one.severity is weight for one in found)} {weight}" for weight in weights)
-    return f"{counted(len(found), 'finding')}: {by_weight}"
-
-
-# -- the others -----------------------------------------------------------------------------------------
-
-
-def _list(options: argparse.Namespace) -> int:
-    from sandtrail.sandbox.trail import Line  # noqa: PLC0415
-
-    scenarios = [scenario for scenario, _ in _chosen([])]
-    if options.json:
-        _print_json({"scenarios": [{"id": scenario.id, "why": scenario.why} for scenario in scenarios]})
-        return 0
-    import textwrap  # noqa: PLC0415
-
-    for scenario in scenarios:
-        _print(
-            [
-                Line(scenario.id, "bold"),
-                *(
-                    Line(line)
-                    for line in textwrap.wrap(scenario.why, 78, initial_indent="  ", subsequent_indent="  ")
-                ),
-            ]
-        )
-    _print([Line(f"exit 0: {len(scenarios)} scenarios")])
-    return 0
-
-
-def _selftest(options: argparse.Namespace) -> int:
-    from sandtrail.sandbox.selftest import report, selftest  # noqa: PLC0415
-
-    outcome = selftest()
-    if options.json:
-        _print_json(outcome.as_json())
-    else:
-        _print(report(outcome))
-    return 0 if outcome.passed else 3
-
-
-def _bench(options: argparse.Namespace) -> int:
-    from sandtrail.sandbox.bench import bench, table  # noqa: PLC0415
-
-    measured = bench(customers=options.customers, rounds=options.rounds)
-    if options.json:
-        _print_json({"stages": measured, "customers": options.customers, "rounds": options.rounds})
-    else:
-        _print(table(measured, options.customers, options.rounds))
-    return 0
-
-
-def _print_json(value: Any) -> None:
+def print_json(value: Any) -> None:
+    """One JSON value, in ASCII."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=True) + "\n")
 
 
-def _print(lines: Iterable[Line]) -> None:
+def print_lines(lines: Iterable[Line]) -> None:
+    """Lines with their styles, for people."""
     from rich.console import Console  # noqa: PLC0415  heavy, and only for people
     from rich.text import Text  # noqa: PLC0415
 

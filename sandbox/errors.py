@@ -3,6 +3,7 @@
 AssertionError
 ├── BlockedRequest     a request or a connection that no fake answers: refused before a socket is opened
 ├── UnreadBlocks       leaving a sandbox whose blocked requests the test has not looked at
+├── Uncalled           leaving a sandbox that expected calls which were never answered
 └── BooksDisagree      leaving a sandbox whose books do not hold: a service or the harness is at fault
 RuntimeError
 └── FrozenElsewhere    two sandboxes want the process clock at different times
@@ -35,6 +36,16 @@ class UnreadBlocks(AssertionError):
         remedy = "map the host with Sandbox(urls=...), or look at sandbox.blocked_hosts()"
         super().__init__(
             f"{len(attempts)} request(s) were blocked and nobody has looked at them:{lines}\n{remedy}"
+        )
+
+
+class Uncalled(AssertionError):
+    """Operations that the test expected to be called, and that never answered."""
+
+    def __init__(self, operations: Sequence[str], called: Sequence[str]) -> None:
+        self.operations, self.called = tuple(operations), tuple(called)
+        super().__init__(
+            f"never answered: {', '.join(operations)}; answered were {', '.join(called) or 'none'}"
         )
 
 

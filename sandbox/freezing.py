@@ -11,6 +11,7 @@ directly in the body of a Hypothesis example is real (`datetime.now()` is not).
 from __future__ import annotations
 
 from datetime import datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sandtrail.sandbox.errors import FrozenElsewhere
@@ -41,6 +42,7 @@ class Freezer:
         if not self._holders:
             import freezegun  # noqa: PLC0415  heavy; late, since a class with a datetime that is defined while frozen may fail
 
+            _complete()
             self._frozen = freezegun.freeze_time(moment, real_asyncio=True, ignore=_UNTOUCHED)
             self._factory = self._frozen.start()
             self._moment = moment
@@ -65,6 +67,14 @@ class Freezer:
         if not self._holders and self._frozen is not None:
             self._frozen.stop()
             self._frozen = self._factory = self._moment = None
+
+
+def _complete() -> None:
+    """Load what this package loads late: the scan at the start of a freeze would do it while frozen, and models with
+    a datetime field that are defined while frozen raise (https://github.com/spulec/freezegun/issues/551)."""
+    package = import_module("sandtrail.sandbox")
+    for name in package.__all__:
+        getattr(package, name)
 
 
 FREEZER = Freezer()

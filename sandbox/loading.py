@@ -1,101 +1,151 @@
-"""Scenario files: read here, parsed by the scenarios layer, and checked against the services of the world."""
+"""Files: scenarios, catalogs and selection datasets, read here, parsed by the scenarios layer, checked against the services.
+
+load(path)       one scenario file          library()        the shipped scenarios
+found(paths)     everything below paths     load_dataset()   a JSONL of first tools, over a catalog
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from sandtrail.fakes import SERVICES, Service
-from sandtrail.fakes.clock import Clock
-from sandtrail.fakes.gateway import BadWrite
-from sandtrail.fakes.image import ServiceClasses, Services, classes_of, compiled, template
-from sandtrail.fakes.seeding import BadSeed
-from sandtrail.fakes.world import check_fault
-from sandtrail.ledgers.specs import SYMBOL, kind_of
-from sandtrail.ledgers.spelling import near
+from sandtrail.ledgers import WorldSpec
+from sandtrail.sandbox.checking import check_world, checked
 from sandtrail.scenarios import BadScenario, Scenario, parse
-from sandtrail.scenarios.scenario import Place
+from sandtrail.scenarios.catalogs import parse_catalog, parse_dataset
+from sandtrail.scenarios.parsing import parse_world
+from sandtrail.scenarios.scenario import CatalogFile, Place
 
 SUFFIX = ".scenario.yaml"
+CATALOG = ".catalog.yaml"
+LARGEST = 2_000_000
+"""The largest file that is read, in bytes."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A scenario and the folder of its scripts; None for a shipped one."""
+
+    scenario: Scenario
+    folder: Path | None = None
 
 
 def load(path: str | Path, *, services: Iterable[type[Service]] = SERVICES) -> Scenario:
     """The scenario in a file, checked against the services. Raises BadScenario with file and line."""
     file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "no UTF-8 text"
-        raise BadScenario(Place(str(path), 1), f"cannot be read: {reason}") from None
-    return checked(parse(text, str(path)), services)
+    scenario = parse(_text(file), str(path))
+    return checked(_with_catalog(scenario, file.parent), services)
+
+
+def load_world(path: str | Path, *, services: Iterable[type[Service]] = SERVICES) -> WorldSpec:
+    """The world of a scenario file, or of a world file, checked against the services. Raises BadScenario."""
+    file = Path(path)
+    if str(path).endswith(SUFFIX):
+        return load(path, services=services).world
+    world, places = parse_world(_text(file), str(path))
+    check_world(world, places, services)
+    return world
 
 
 def library(*, services: Iterable[type[Service]] = SERVICES) -> Iterator[Scenario]:
     """The shipped scenarios, by id."""
-    folder = files("sandtrail.scenarios") / "library"
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.name.endswith(SUFFIX):
-            yield checked(parse(entry.read_text(encoding="utf-8"), entry.name), services)
+    classes = tuple(services)
+    return (shipped(name, services=classes) for name in shipped_names())
 
 
-def checked(scenario: Scenario, services: Iterable[type[Service]]) -> Scenario:
-    """The scenario itself, where the services know everything it names. Raises BadScenario at the place that is wrong."""
-    classes = classes_of(services)
-    ready = compiled(classes)
-    _check_world(scenario, classes)
-    for text in scenario.says:
-        for symbol, field in re.findall(rf"\{{({SYMBOL.pattern})\.(\w+)\}}", text):
-            columns = ready.schema.by_kind[kind_of(symbol)].columns
-            if field not in columns:
-                raise BadScenario(
-                    scenario.place("user.says"), f"{symbol} has no field {field!r}{near(field, columns)}"
-                )
-    for number, fault in enumerate(scenario.world.faults):
-        try:
-            check_fault(fault, ready)
-        except (LookupError, ValueError) as error:
-            raise BadScenario(scenario.place(f"faults.{number}"), str(error.args[0])) from None
-    _check_tools(scenario, ready)
-    return scenario
+def shipped_names() -> tuple[str, ...]:
+    """The ids of the shipped scenarios, in order."""
+    names = (entry.name for entry in _shipped().iterdir())
+    return tuple(sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)))
 
 
-def _check_world(scenario: Scenario, classes: ServiceClasses) -> None:
-    try:
-        Clock(scenario.world.now, scenario.world.zone)
-    except ValueError as error:
-        raise BadScenario(scenario.place("zone"), str(error)) from None
-    try:
-        template(scenario.world, classes)
-    except BadSeed as error:
-        part = f"{error.symbol}.{error.field}" if error.field else error.symbol
-        raise BadScenario(
-            scenario.place(part if error.symbol.startswith("$") else "world"), str(error)
-        ) from None
-    except (BadWrite, OverflowError, RecursionError) as error:
-        raise BadScenario(
-            scenario.place("world"), f"cannot be made: {type(error).__name__}: {error}"
-        ) from None
+@lru_cache(maxsize=512)
+def shipped(name: str, *, services: tuple[type[Service], ...] = SERVICES) -> Scenario:
+    """One shipped scenario by its id; it is frozen, and read once."""
+    entry = _shipped() / f"{name}{SUFFIX}"
+    scenario = parse(entry.read_text(encoding="utf-8"), entry.name)
+    return checked(_with_catalog(scenario, None), services)
 
 
-def _check_tools(scenario: Scenario, ready: Services) -> None:
-    named = [(f"expect.arguments.{wanted.tool}", wanted.tool) for wanted in scenario.expect.arguments]
-    named += [
-        (f"expect.arguments.{wanted.tool}.{wanted.name}.from", source)
-        for wanted in scenario.expect.arguments
-        for source in wanted.sources
-    ]
-    named += [("expect.calls", tool) for tool in scenario.expect.calls]
-    for part, tool in named:
-        if tool not in ready.operations:
-            raise BadScenario(
-                scenario.place(part), f"there is no tool {tool!r}{near(tool, ready.operations)}"
+def found(
+    paths: Iterable[str], *, services: Iterable[type[Service]] = SERVICES, catalog: str = ""
+) -> Iterator[Loaded]:
+    """The scenarios of files, folders (searched below) and datasets (`.jsonl`). Raises BadScenario, FileNotFoundError."""
+    for name in paths:
+        path = Path(name)
+        if path.is_dir():
+            below = sorted(path.rglob(f"*{SUFFIX}"))
+            if not below:
+                raise FileNotFoundError(f"{name}: no file below it ends in {SUFFIX}")
+            yield from (Loaded(load(file, services=services), file.parent) for file in below)
+        elif path.suffix == ".jsonl":
+            yield from (
+                Loaded(one, path.parent) for one in load_dataset(path, catalog=catalog, services=services)
             )
-    for wanted in scenario.expect.arguments:
-        parameters = [parameter.name for parameter in ready.operations[wanted.tool].parameters]
-        if wanted.name not in parameters:
-            place = scenario.place(f"expect.arguments.{wanted.tool}.{wanted.name}")
+        elif name.endswith(SUFFIX):
+            yield Loaded(load(path, services=services), path.parent)
+        else:
+            raise FileNotFoundError(f"{name}: neither a folder, nor a file that ends in {SUFFIX} or .jsonl")
+
+
+def load_dataset(
+    path: str | Path, *, catalog: str = "", services: Iterable[type[Service]] = SERVICES
+) -> Iterator[Scenario]:
+    """The cases of a plain selection dataset, over a catalog (every operation where none is named)."""
+    file = Path(path)
+    for case in parse_dataset(_text(file), str(path)):
+        offer = replace(case.offer, catalog=catalog)
+        yield checked(_with_catalog(replace(case, offer=offer), file.parent), services)
+
+
+def load_catalog(name: str, folder: Path | None, place: Place) -> CatalogFile:
+    """The catalog of a name: `support@1` out of the library, or a file `NAME.catalog.yaml` beside the scenario.
+
+    Raises BadScenario at `place` where there is none, or the version is another.
+    """
+    if name.endswith(CATALOG):
+        beside = Path(name)
+        if beside.is_absolute() or ".." in beside.parts:
             raise BadScenario(
-                place, f"{wanted.tool} has no argument {wanted.name!r}{near(wanted.name, parameters)}"
+                place, f"catalog {name!r}: a file beside the scenario is wanted, no path out of its folder"
             )
+        if folder is not None:
+            return parse_catalog(_text(folder / beside), str(folder / beside))
+    wanted, _, version = name.partition("@")
+    for home in (folder, _shipped()):
+        entry = None if home is None else home / f"{wanted}{CATALOG}"
+        if entry is not None and entry.is_file():
+            catalog = parse_catalog(entry.read_text(encoding="utf-8"), f"{wanted}{CATALOG}")
+            if version and str(catalog.version) != version:
+                raise BadScenario(place, f"catalog {name!r}: the file has version {catalog.version}")
+            return catalog
+    raise BadScenario(place, f"there is no catalog {name!r}; shipped is support@1, others end in {CATALOG}")
+
+
+def _with_catalog(scenario: Scenario, folder: Path | None) -> Scenario:
+    if not scenario.offer.catalog:
+        return scenario
+    return replace(
+        scenario, catalog=load_catalog(scenario.offer.catalog, folder, scenario.place("catalog.from"))
+    )
+
+
+def _shipped() -> Traversable:
+    return files("sandtrail.scenarios") / "library"
+
+
+def _text(file: Path) -> str:
+    """A file's text. Raises BadScenario where it cannot be read, is no UTF-8, or is too large."""
+    place = Place(str(file), 1)
+    try:
+        if file.stat().st_size > LARGEST:
+            raise BadScenario(place, f"the file is larger than {LARGEST} bytes")
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "no UTF-8 text"
+        raise BadScenario(place, f"cannot be read: {reason}") from None

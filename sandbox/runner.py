@@ -1,33 +1,50 @@
-"""The runner: a scenario, an agent and a fresh world, turn by turn, to a frozen trajectory and its findings.
+"""The runner: a scenario, an agent and a fresh world, to a frozen trajectory and its verdict.
 
-Budgets, lost answers and an agent's own exceptions end a run with a reason, never with a traceback.
+run(scenario, agent)         one run                    arun(scenario, agent)     the same in async code
+Result                       what came of it: findings, trajectory, ledger, arguments with their sources
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable
+import asyncio
+import hashlib
+import inspect
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
-from sandtrail.fakes import SERVICES, Service, World
-from sandtrail.fakes.state import Call
-from sandtrail.ledgers import Delivery, Finding, Overall
-from sandtrail.ledgers.conversation import Answered, Calls, Decided, Message, Reply, ToolCall, UserSaid
-from sandtrail.ledgers.findings import overall_of
-from sandtrail.ledgers.money import amount_text
-from sandtrail.ledgers.specs import SYMBOL
-from sandtrail.ledgers.trajectory import Ended, Trajectory
-from sandtrail.ledgers.trees import as_object
-from sandtrail.sandbox.agents import Agent, OffScript
-from sandtrail.scenarios import Scenario, judge
-from sandtrail.scenarios.judges import unexpected_writes
+from sandtrail.fakes import SERVICES, Service
+from sandtrail.ledgers import Finding, Ledger, Overall, Records
+from sandtrail.ledgers.conversation import Decision
+from sandtrail.ledgers.sources import Source, sources
+from sandtrail.ledgers.trajectory import Ended, Made, Sees, Trajectory
+from sandtrail.sandbox.agents import Agent, BlackBox
+from sandtrail.sandbox.current import CURRENT
+from sandtrail.sandbox.drive import Drive, briefing
+from sandtrail.sandbox.limits import Limits
+from sandtrail.sandbox.models import Block, Models
+from sandtrail.sandbox.sandbox import Sandbox
+from sandtrail.sandbox.toolbox import Toolbox, all_tools, offered, own_tool
+from sandtrail.sandbox.waiting import at_once
+from sandtrail.scenarios import Scenario
+from sandtrail.scenarios.judge import VERSION, Verdict, judge, judge_first
+from sandtrail.scenarios.replies import RULES_VERSION
 
-MAX_STEPS = 30
-"""How many decisions a run may take."""
 
-_MENTION = re.compile(r"\{(" + SYMBOL.pattern + r")(?:\.(\w+))?\}")
+@dataclass(frozen=True)
+class Argument:
+    """An argument of one call: its value with symbols for ids, and every place where it stood before."""
+
+    call: int
+    value: Any
+    sources: tuple[Source, ...]
+
+    def came_from(self, tool: str, pointer: str | None = None) -> bool:
+        """Whether it stood in a result of this tool (at this JSON pointer) before the call was decided."""
+        return any(one.tool == tool and pointer in (None, one.pointer) for one in self.sources)
 
 
 @dataclass(frozen=True)
@@ -36,121 +53,244 @@ class Result:
 
     scenario: Scenario = field(repr=False)
     trajectory: Trajectory = field(repr=False)
-    findings: tuple[Finding, ...]
-    unexpected_writes: int
+    verdict: Verdict = field(repr=False)
+
+    @property
+    def findings(self) -> Records[Finding]:
+        """What is held against the run, gravest first; notes that only inform stand in `verdict.findings`."""
+        return self.verdict.graver()
 
     @property
     def overall(self) -> Overall:
-        """The verdict."""
-        return overall_of(self.findings)
+        """The headline."""
+        return self.verdict.overall
+
+    @property
+    def outcome(self) -> tuple[Overall, tuple[str, ...]]:
+        """The headline and the codes of the findings: what must be equal where nothing that matters has changed."""
+        return self.overall, tuple(sorted({finding.code for finding in self.findings}))
+
+    @property
+    def unexpected_writes(self) -> int:
+        """How many committed effects the contract does not allow."""
+        return self.verdict.unexpected_writes
+
+    @property
+    def ledger(self) -> Ledger:
+        """The three books of the run."""
+        return self.trajectory.ledger
+
+    def calls(self, tool: str | None = None) -> tuple[Made, ...]:
+        """The calls that were decided on, of one tool or all."""
+        return tuple(one for one in self.trajectory.made if tool in (None, one.call.tool))
+
+    def argument(self, tool: str, name: str, *, nth: int = 1) -> Argument:
+        """An argument of the nth call of a tool. Raises LookupError with what was called instead."""
+        made = self.calls(tool)
+        if len(made) < nth:
+            called = ", ".join(one.call.tool for one in self.trajectory.made) or "nothing"
+            raise LookupError(f"{tool} was called {len(made)} times, not {nth}; the calls were: {called}")
+        one = made[nth - 1]
+        if name not in one.call.arguments:
+            raise LookupError(
+                f"call {one.number} of {tool} has no {name!r}; it has {', '.join(one.call.arguments) or 'none'}"
+            )
+        value = one.call.arguments[name]
+        found = sources(value, self.trajectory.conversation, one.number)
+        return Argument(one.number, self.ledger.projection.value(value), found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """How a run is set up, beside scenario and agent.
+
+    `urls` maps base URLs of production to services, for agents that reach them by themselves; `models` is their model
+    lane; `tools` are functions of the user's own, offered beside the catalog. `forced` makes the agent decide what it
+    says at these steps (from 0): it is marked in the trajectory.
+    """
+
+    seed: int = 0
+    repetition: int = 1
+    services: tuple[type[Service], ...] = SERVICES
+    limits: Limits = field(default=Limits())
+    urls: Mapping[str, str] = field(default_factory=dict[str, str])
+    models: Models = field(default=Block())
+    tools: Sequence[Callable[..., Any]] = ()
+    forced: Mapping[int, Decision] = field(default_factory=dict[int, "Decision"])
+    freeze: bool = False
+    loopback: bool = False
+    cancel: threading.Event | None = None
 
 
 def run(
     scenario: Scenario,
-    agent: Agent,
+    agent: Agent | BlackBox | Callable[..., Any],
     *,
-    seed: int = 0,
-    repetition: int = 1,
+    seed: int | None = None,
+    repetition: int | None = None,
     services: Iterable[type[Service]] = SERVICES,
-    max_steps: int = MAX_STEPS,
+    limits: Limits = Limits(),  # noqa: B008  a frozen value
+    **others: Any,
 ) -> Result:
-    """Drive an agent through a scenario in a world of its own, and judge what happened."""
-    run_name = f"{scenario.id}-{repetition}"
-    with World.open(scenario.world, seed, services=services, run=run_name) as world:
-        drive = _Drive(world, agent, max_steps)
-        ended, detail = drive.through(scenario)
-        unfired = tuple(str(fault) for fault in world.faults.unfired)
-        trajectory = Trajectory(
-            scenario.id,
-            agent.name,
-            seed,
-            repetition,
-            tuple(drive.messages),
-            world.ledger.settled(),
-            ended,
-            detail,
-            unfired,
+    """Drive an agent through a scenario in a world of its own, and judge what happened.
+
+    Seed and repetition are those of the running test under pytest, else 0 and 1. `others` are those of `Setting`. An
+    async agent runs in an event loop of its own; inside one, await `arun`.
+    """
+    chosen = _setting(seed, repetition, services=tuple(services), limits=limits, **others)
+    return run_with(scenario, as_agent(agent), chosen)
+
+
+def _setting(seed: int | None, repetition: int | None, **others: Any) -> Setting:
+    current = CURRENT.get()
+    if current is not None:
+        seed = current.seed if seed is None else seed
+        repetition = current.repetition if repetition is None else repetition
+    return Setting(
+        seed=0 if seed is None else seed, repetition=1 if repetition is None else repetition, **others
+    )
+
+
+async def arun(scenario: Scenario, agent: Agent | BlackBox | Callable[..., Any], **options: Any) -> Result:
+    """`run` for async code."""
+    return await _run(scenario, as_agent(agent), Setting(**options))
+
+
+def run_with(scenario: Scenario, agent: Agent | BlackBox, setting: Setting) -> Result:
+    """`run` with everything in one value."""
+    return _finished(agent, _run(scenario, agent, setting))
+
+
+def as_agent(agent: Agent | BlackBox | Callable[..., Any]) -> Agent | BlackBox:
+    """An agent as it is, or a function as one: of (conversation, catalog) a decide-function, of (message) a black box.
+
+    Raises TypeError for anything else.
+    """
+    if isinstance(agent, BlackBox) or hasattr(agent, "decide"):
+        return agent  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
+    from sandtrail.sandbox.agents import Deciding  # noqa: PLC0415  as far as a function is concerned
+
+    if not callable(agent):
+        raise TypeError(
+            f"{agent!r} is no agent: it has no decide(conversation, catalog) and cannot be called"
         )
-        findings = judge(scenario.expect, trajectory)
-        return Result(scenario, trajectory, findings, unexpected_writes(scenario.expect, trajectory))
+    name = getattr(agent, "__name__", type(agent).__name__)
+    wanted = [
+        parameter
+        for parameter in inspect.signature(agent).parameters.values()
+        if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD}
+        and parameter.default is parameter.empty
+    ]
+    if len(wanted) == 2:
+        return Deciding(name, agent)
+    if len(wanted) == 1:
+        return BlackBox(name, agent)
+    raise TypeError(
+        f"{name} takes {len(wanted)} arguments; an agent takes (conversation, catalog) or (message)"
+    )
 
 
-class _Drive:
-    """One run on its way."""
-
-    def __init__(self, world: World, agent: Agent, max_steps: int) -> None:
-        self._world, self._agent, self._left = world, agent, max_steps
-        self._catalog = world.catalog
-        self.messages: list[Message] = []
-
-    def through(self, scenario: Scenario) -> tuple[Ended, str]:
-        """All turns of the user; why it ended."""
-        for template in scenario.says:
-            self.messages.append(UserSaid(rendered(template, self._world)))
-            while True:
-                if self._left <= 0:
-                    return Ended.MAX_STEPS, "the agent did not end within its budget of steps"
-                self._left -= 1
-                try:
-                    decision = self._agent.decide(tuple(self.messages), self._catalog)
-                except OffScript as error:
-                    return Ended.OFF_SCRIPT, str(error)
-                except Exception as error:  # noqa: BLE001  an agent may raise anything; that is a result
-                    return Ended.AGENT_ERROR, f"{type(error).__name__}: {error}"
-                flaw = _flaw(decision)
-                if flaw:
-                    return Ended.AGENT_ERROR, flaw
-                self.messages.append(Decided(decision))
-                if isinstance(decision, Reply):
-                    break
-                self._act(decision)
-        return Ended.DONE, ""
-
-    def _act(self, decision: Calls) -> None:
-        for call in decision.calls:
-            self.messages.append(self._answered(call))
-
-    def _answered(self, call: ToolCall) -> Answered:
-        exchange = self._world.exchange(
-            Call(call.tool, call.arguments, self._world.spec.principal, path="runner")
-        )
-        attempt = exchange.attempt
-        if attempt.delivery is Delivery.LOST:
-            return Answered(
-                call, f"{call.tool}: no answer within the time limit", is_error=True, attempt=attempt.seq
-            )
-        return Answered(call, exchange.answer.text, is_error=not exchange.answer.ok, attempt=attempt.seq)
+def _finished(agent: Agent | BlackBox, coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """What a run comes to: without an event loop where the agent never waits, else in one of its own."""
+    acts = agent.reply if isinstance(agent, BlackBox) else agent.decide
+    if inspect.iscoroutinefunction(getattr(acts, "__self__", acts)) or inspect.iscoroutinefunction(acts):
+        return asyncio.run(coroutine)
+    return at_once(coroutine)
 
 
-def _flaw(decision: Any) -> str:
-    """What is wrong with what an agent returned; empty where it is a decision."""
-    if isinstance(decision, Reply):
-        text: Any = decision.text
-        return "" if isinstance(text, str) else f"the reply's text is {text!r}"
-    if not isinstance(decision, Calls):
-        return f"it decided {decision!r}; wanted Calls or Reply"
-    calls: Any = decision.calls
-    for call in calls:
-        arguments = as_object(call.arguments)
-        if not isinstance(call.tool, str) or arguments is None:
-            return f"it called {call.tool!r} with {call.arguments!r}; wanted a name and a dictionary"
-        try:
-            json.dumps(arguments)
-        except (TypeError, ValueError, RecursionError) as error:
-            return f"its arguments for {call.tool} are no JSON: {error}"
-    return ""
+async def _run(scenario: Scenario, agent: Agent | BlackBox, setting: Setting) -> Result:
+    run_name = f"{scenario.id}-{setting.repetition}"
+    started = datetime.now(UTC)
+    sandbox = Sandbox(
+        scenario.world,
+        seed=setting.seed,
+        services=setting.services,
+        urls=setting.urls,
+        models=setting.models,
+        freeze=setting.freeze,
+        loopback=setting.loopback,
+        run=run_name,
+    )
+    with _Surroundings(sandbox, agent):
+        boxes = boxes_of(scenario, sandbox, setting.tools)
+        drive = Drive(scenario, sandbox.world, agent, boxes, setting.limits, setting.forced, setting.cancel)
+        ended, detail = await drive.through()
+        trajectory = _recorded(scenario, agent, setting, sandbox, drive, ended, detail, started)
+        verdict = (judge_first if scenario.first_only else judge)(scenario.expect, trajectory)
+        result = Result(scenario, trajectory, verdict)
+    current = CURRENT.get()
+    if current is not None:
+        current.results.append(result)
+    return result
 
 
-def rendered(template: str, world: World) -> str:
-    """A user message: `{$order.lamp.number}` becomes the row's value, `{$order.lamp}` its raw id."""
+def boxes_of(
+    scenario: Scenario, sandbox: Sandbox, own: Sequence[Callable[..., Any]] = ()
+) -> tuple[Toolbox, ...]:
+    """The toolboxes of a scenario over a sandbox's services."""
+    tools = all_tools(sandbox.world.services, scenario.catalog)
+    return offered(scenario.offer, tools, tuple(own_tool(function) for function in own))
 
-    def value(mention: re.Match[str]) -> str:
-        if mention[2] is None:
-            return world.id(mention[1])
-        row = world.row(mention[1])
-        found: Any = getattr(row, mention[2])
-        fields = world.services.schema.by_entity[type(row)].by_name
-        money = fields[mention[2]].money if mention[2] in fields else None
-        return amount_text(found, getattr(row, money.currency)) if money else str(found)
 
-    return _MENTION.sub(value, template)
+class _Surroundings:
+    """A sandbox for one run: clients are intercepted for a black box only; the judges settle what a test would."""
+
+    def __init__(self, sandbox: Sandbox, agent: Agent | BlackBox) -> None:
+        self._sandbox, self._intercepts = sandbox, isinstance(agent, BlackBox)
+
+    def __enter__(self) -> None:
+        if self._intercepts:
+            self._sandbox.__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        if self._intercepts:
+            self._sandbox.leave()
+        self._sandbox.world.close()
+
+
+def _recorded(
+    scenario: Scenario,
+    agent: Agent | BlackBox,
+    setting: Setting,
+    sandbox: Sandbox,
+    drive: Drive,
+    ended: Ended,
+    detail: str,
+    started: datetime,
+) -> Trajectory:
+    sees = frozenset({Sees.HTTP}) if isinstance(agent, BlackBox) else frozenset({Sees.MODEL, Sees.TOOLS})
+    world = sandbox.world
+    recorded = {
+        "sandtrail": version("sandtrail"),
+        "judges": VERSION,
+        "reply_rules": RULES_VERSION,
+        "scenario_revision": scenario.revision,
+        "catalogs": [{"from_step": one.step, "digest": one.catalog.digest} for one in drive.offers],
+        "prompt_digest": hashlib.sha256(briefing(scenario).encode()).hexdigest(),
+        "model_ids": sorted({one.got for one in drive.requests if one.got}),
+        "failed_requests": [{"status": one.status, "asked": one.asked} for one in drive.failed_requests],
+        "provider": getattr(agent, "configuration", {}),
+        "started": started.isoformat(timespec="milliseconds"),
+        "ended": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "first_decision_seconds": drive.first_decision_seconds,
+        "user": [
+            {"cause": str(one.cause), "says": one.says, "detail": one.detail} for one in drive.transitions
+        ],
+    }
+    return Trajectory(
+        scenario.id,
+        agent.name,
+        setting.seed,
+        setting.repetition,
+        tuple(drive.messages),
+        sandbox.ledger.settled(),
+        ended,
+        detail,
+        tuple(str(fault) for fault in world.faults.unfired),
+        tuple(drive.offers),
+        world.spec.principal,
+        sees,
+        world.spec.now.isoformat(),
+        world.spec.zone,
+        recorded,
+    )

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, assert_never
 
 from sandtrail.ledgers import Attempt, Outcome, Overall, Page, Severity
-from sandtrail.ledgers.conversation import Answered, Decided, Reply, UserSaid
+from sandtrail.ledgers.conversation import (
+    Answered,
+    Briefed,
+    Calls,
+    Decided,
+    Decision,
+    Malformed,
+    Refused,
+    Reply,
+    Truncated,
+    UserSaid,
+)
 from sandtrail.ledgers.money import DECIMALS, amount_text
 from sandtrail.ledgers.sources import Source, sources
 from sandtrail.sandbox.runner import Result
 
 WIDTH = 80
 _TOOL, _ARGUMENT = 17, 26
-_STYLES = {
+STYLES = {
     Severity.CRITICAL: "bold red",
     Severity.MAJOR: "red",
     Severity.MINOR: "yellow",
     Severity.WARNING: "yellow",
     Severity.INFO: "dim",
 }
-_WORDS = {
+WORDS = {
     Overall.PASS: ("PASS", "bold green"),
     Overall.WARN: ("WARN", "bold yellow"),
     Overall.FAIL: ("FAIL", "bold red"),
@@ -67,12 +79,15 @@ def counted(count: int, noun: str) -> str:
 LEGEND = "columns: tool, arguments, outcome, where the value stood · + added ~ changed"
 
 
-def trail(result: Result) -> Iterator[Line]:
-    """All lines of one run: head, conversation with calls and row changes, findings, foot."""
+def trail(result: Result, agent: str = "", *, repeat: str = "") -> Iterator[Line]:
+    """All lines of one run: head, conversation with calls and row changes, findings, foot.
+
+    `agent` is its name on the command line; `repeat` is the line that repeats the run, where that is another command.
+    """
     run = result.trajectory
-    word, style = _WORDS.get(result.overall, (result.overall.upper(), "bold magenta"))
-    worst = f"  {_meaning(result)}" if result.findings else ""
-    yield Line(_cut(f"{run.scenario:<40}{word}{worst}"), style)
+    word, style = WORDS.get(result.overall, (result.overall.upper(), "bold magenta"))
+    worst = f"  {result.findings[0].code}" if result.findings else ""
+    yield Line(cut(f"{run.scenario:<40}{word}{worst}"), style)
     calls = len(run.answers)
     yield Line(f"  {run.agent} · seed {run.seed} · {counted(run.turns, 'turn')} · {counted(calls, 'call')}")
     yield Line("")
@@ -80,71 +95,113 @@ def trail(result: Result) -> Iterator[Line]:
     yield Line("")
     for finding in result.findings:
         text = clean(f"{finding.severity} {finding.code}  at {finding.at}: {finding.reason}")
-        yield from _wrapped(text, "  ", " " * 11, _STYLES[finding.severity])
-    yield from _wrapped(_foot(result), "  ", "  ", "")
+        yield from wrapped(text, "  ", " " * 11, STYLES[finding.severity])
+    yield from wrapped(_foot(result), "  ", "  ", "")
     if result.findings:
-        yield from _again(result)
+        yield from _repeated(repeat) if repeat else again(result, agent or run.agent)
 
 
-def _again(result: Result) -> Iterator[Line]:
-    """The command that repeats the run, ids included; on a line of its own where it is long."""
-    run = result.trajectory
-    command = f"sandtrail run {run.scenario} --agent {run.agent}"
+def again(result: Result, agent: str) -> Iterator[Line]:
+    """The command that repeats a run, ids included; on a line of its own where it is long."""
+    run, place = result.trajectory, result.scenario.place("scenario")
+    named = place.file if "/" in place.file or place.file.startswith(".") else run.scenario
+    command = f"sandtrail run {shlex.quote(named)}" + (
+        "" if agent == "lexical" else f" --agent {shlex.quote(agent)}"
+    )
     command += f" --seed {run.seed}"
     command += f" --repetition {run.repetition}" if run.repetition > 1 else ""
-    lines = ["again:", command] if len(command) > WIDTH - 9 else [f"again: {command}"]
-    for line in lines:
-        yield Line(f"  {line}" if len(line) < WIDTH - 2 else line, "dim")
+    yield from _repeated(command)
 
 
-def _meaning(result: Result) -> str:
-    return result.findings[0].code
+def _repeated(command: str) -> Iterator[Line]:
+    if len(command) > WIDTH - 9:
+        yield Line("  again:", "dim")
+        yield Line(f"  {command}" if len(command) < WIDTH - 2 else command, "dim")
+    else:
+        yield Line(f"  again: {command}", "dim")
 
 
 def _steps(result: Result) -> Iterator[Line]:
     run = result.trajectory
     pages = {page.attempt.seq: page for page in run.ledger.pages if page.attempt}
+    told: set[int] = set()
     number = 0
     for message in run.conversation:
-        if isinstance(message, UserSaid):
-            yield from _wrapped(clean(run.ledger.projection.text(message.text)), "  user   ", " " * 9, "cyan")
-        elif isinstance(message, Decided):
-            if isinstance(message.decision, Reply):
-                yield from _wrapped(
-                    clean(run.ledger.projection.text(message.decision.text)), "  agent  ", " " * 9, "cyan"
-                )
-        else:
-            number += 1
-            yield from _call(result, message, number, pages[message.attempt])
+        match message:
+            case Briefed():
+                continue
+            case UserSaid(text=text):
+                yield from _said(result, "user   ", text)
+            case Decided(decision=decision, forced=forced):
+                yield from _decided(result, decision, "forced " if forced else "agent  ")
+            case Answered():
+                number += 1
+                attempts = message.attempts or ((message.attempt,) if message.attempt else ())
+                told |= set(attempts)
+                yield from _call(result, message, number, [pages[seq] for seq in attempts if seq in pages])
+    for seq, page in pages.items():
+        if seq not in told:
+            yield from _alone(page)
 
 
-def _call(result: Result, message: Answered, number: int, page: Page) -> Iterator[Line]:
+def _said(result: Result, who: str, text: str) -> Iterator[Line]:
+    yield from wrapped(clean(result.ledger.projection.text(text)), f"  {who}", " " * 9, "cyan")
+
+
+def _decided(result: Result, decision: Decision, who: str) -> Iterator[Line]:
+    match decision:
+        case Reply(text=text) | Calls(text=text):
+            if text or isinstance(decision, Reply):
+                yield from _said(result, who, text)
+        case Refused(text=text):
+            yield from _said(result, who, f"(the model declined) {text}")
+        case Truncated(text=text, calls=calls):
+            cut_off = "".join(f" [{call.tool} {call.text}]" for call in calls)
+            yield from _said(result, who, f"(cut at the limit of tokens) {text}{cut_off}")
+        case Malformed(reason=reason):
+            yield from _said(result, who, f"(no decision) {reason}")
+        case _:
+            assert_never(decision)
+
+
+def _alone(page: Page) -> Iterator[Line]:
+    """An attempt that no call of the conversation made: a black box's own request."""
+    attempt = page.attempt
+    assert attempt is not None, "a page of an attempt has one"
+    shown = attempt.arguments if attempt.symbolic is None else attempt.symbolic
+    text = f"   {clean(attempt.operation):<{_TOOL - 3}} {clean(shown)}"
+    yield Line(cut(f"{cut(text, 64):<64} {_state(attempt)}"))
+    for line in _rows(page):
+        yield Line(cut(f"     {line}"), "magenta")
+
+
+def _call(result: Result, message: Answered, number: int, pages: list[Page]) -> Iterator[Line]:
     """A call: an argument a line, each with where its value stood before; then what the rows did."""
-    run, attempt = result.trajectory, page.attempt
-    assert attempt is not None, "a call has an attempt"
-    style = (
-        ""
-        if attempt.outcome in {Outcome.OK, Outcome.REPLAYED} and attempt.delivery == "delivered"
-        else "yellow"
-    )
-    head, state = f"{number:>2} {clean(message.call.tool)}", _state(attempt)
+    run = result.trajectory
+    attempt = pages[0].attempt if pages else None
+    state = _state(attempt) if attempt else ("error" if message.is_error else "canned")
+    style = "" if state in {"ok", "replayed", "canned"} else "yellow"
+    head = f"{number:>2} {clean(message.call.tool)}"
     shown = [
         (f"{clean(name)}={_value(run.ledger.projection.value(value))}", value)
         for name, value in message.call.arguments.items()
     ]
+    if message.call.flaw:
+        shown = [(clean(message.call.text), None)]
     if len(head) > _TOOL:
-        yield Line(_cut(head), style)
+        yield Line(cut(head), style)
         head = ""
     parent = ""
     for place, (text, value) in enumerate(shown or [("", None)]):
-        came = sources(value, run.conversation, number) if shown else ()
+        came = sources(value, run.conversation, number) if message.call.arguments else ()
         source = next((one for one in came if _parent(one) == parent), came[0] if came else None)
         parent = parent or (_parent(source) if source else "")
-        where = str(source) if source else "not seen before" if shown else ""
-        first = f"{head if place == 0 else '':<{_TOOL}} {_cut(text, _ARGUMENT):<{_ARGUMENT}}"
-        yield Line(_cut(f"{first} {state if place == 0 else '':<8} {where}"), style)
-    for line in _rows(page):
-        yield Line(_cut(f"     {line}"), "magenta")
+        where = str(source) if source else "not seen before" if message.call.arguments else ""
+        first = f"{head if place == 0 else '':<{_TOOL}} {cut(text, _ARGUMENT):<{_ARGUMENT}}"
+        yield Line(cut(f"{first} {state if place == 0 else '':<8} {where}"), style)
+    for page in pages:
+        for line in _rows(page):
+            yield Line(cut(f"     {line}"), "magenta")
 
 
 def _parent(source: Source) -> str:
@@ -191,13 +248,19 @@ def _foot(result: Result) -> str:
     )
 
 
-def _wrapped(text: str, first: str, rest: str, style: str) -> Iterator[Line]:
+def wrapped(text: str, first: str, rest: str, style: str) -> Iterator[Line]:
+    """A text over as many lines as it takes, indented."""
     for line in textwrap.wrap(
         text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
     ) or [first]:
         yield Line(line, style)
 
 
-def _cut(text: str, width: int = WIDTH) -> str:
+def cut(text: str, width: int = WIDTH) -> str:
+    """A text of at most so many columns; what is cut off is marked.
+
+    >>> cut("refund-the-second-charge", 10)
+    'refund-th…'
+    """
     text = text.rstrip()
     return text if len(text) <= width else f"{text[: width - 1]}…"

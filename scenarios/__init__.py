@@ -1,8 +1,8 @@
 """What should happen: scenarios, contracts, and the pure judges."""
 
 from sandtrail.scenarios.contract import Contract, WantedArgument, WantedEffect
-from sandtrail.scenarios.judges import judge
-from sandtrail.scenarios.parsing import BadScenario, parse
-from sandtrail.scenarios.scenario import Scenario
+from sandtrail.scenarios.nodes import BadScenario
+from sandtrail.scenarios.parsing import parse
+from sandtrail.scenarios.scenario import Scenario, User
 
-__all__ = ["BadScenario", "Contract", "Scenario", "WantedArgument", "WantedEffect", "judge", "parse"]
+__all__ = ["BadScenario", "Contract", "Scenario", "User", "WantedArgument", "WantedEffect", "parse"]

@@ -1,304 +1,233 @@
-"""Scenario files: YAML read safely, every error with file, line, what was expected and the nearest right spelling.
+"""Scenario files: YAML to a Scenario, every error with file, line, what was expected and the nearest right spelling.
 
-No tags, no anchors, no duplicate keys, no unknown keys. What only services can check (entity fields, operations,
-effects) is kept with its place and checked by the sandbox.
+What only services can check (entity fields, operations, effects) is kept with its place and checked by the sandbox.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 import yaml
 
-from sandtrail.ledgers.money import minor_units
 from sandtrail.ledgers.specs import SYMBOL, Fault, FaultKind, FaultPlan, Principal, WorldSpec
 from sandtrail.ledgers.spelling import near
-from sandtrail.scenarios.contract import Contract, WantedArgument, WantedEffect
-from sandtrail.scenarios.scenario import Place, Scenario
+from sandtrail.scenarios.contract import Label
+from sandtrail.scenarios.expectations import ContractReader
+from sandtrail.scenarios.nodes import BadScenario, Reader
+from sandtrail.scenarios.scenario import CatalogChange, Distractor, Family, Offered, Place, Scenario, User
+from sandtrail.scenarios.shapes import (
+    CHANGE,
+    DISTRACTOR,
+    FAULT,
+    FORMAT,
+    ID_PATTERN,
+    OFFER,
+    PRINCIPAL,
+    USER,
+    WORLD,
+)
 
-DEEPEST = 30
-"""How deep brackets may nest: the YAML reader takes a time that grows with the square of it."""
-
-LONGEST = 200_000
-"""The longest scenario file that is read, in characters."""
-
-_TOP = ("scenario", "why", "now", "zone", "tenants", "world", "user", "faults", "expect")
-_MONEY = re.compile(r"-?[\d.,' ]+ [A-Z]{3}")
-
-
-class BadScenario(ValueError):
-    """A scenario file that cannot be used. `place` says where."""
-
-    def __init__(self, place: Place, reason: str) -> None:
-        self.place, self.reason = place, reason
-        super().__init__(f"{place}: {reason}")
+__all__ = ["BadScenario", "parse", "parse_world"]
 
 
 def parse(text: str, origin: str) -> Scenario:
     """The scenario in a YAML text; `origin` is the file's name for messages. Raises BadScenario."""
-    return _Reader(origin).scenario(text)
+    return _ScenarioReader(Reader(origin)).scenario(text)
 
 
-class _Reader:
-    """Reads one file; remembers where each part stands."""
+def parse_world(text: str, origin: str) -> tuple[WorldSpec, Mapping[str, Place]]:
+    """The world in a YAML text, with the places of its parts. Raises BadScenario."""
+    read = Reader(origin)
+    top = read.shaped(read.composed(text), "", WORLD)
+    return _ScenarioReader(read).world(top), read.places
 
-    def __init__(self, origin: str) -> None:
-        self._origin = origin
-        self._places: dict[str, Place] = {}
+
+class _ScenarioReader:
+    """Reads the parts of one scenario."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._read = reader
 
     def scenario(self, text: str) -> Scenario:
-        top = self._mapping(
-            self._composed(text), "", known=_TOP, required=("scenario", "why", "world", "user", "expect")
+        read = self._read
+        top = read.shaped(read.composed(text), "", FORMAT)
+        name = read.text(top["scenario"])
+        if not re.fullmatch(ID_PATTERN, name):
+            reason = f"scenario: {name!r} is no id; use lower-case letters, digits and dashes"
+            raise read.bad(top["scenario"], reason)
+        world, user, offer = self.world(top), self._user(top["user"]), self._offer(top)
+        distractors = {one.tool: one.why for one in offer.distractors}
+        expect = ContractReader(read).contract(top["expect"], distractors, self._labels(top))
+        self._mentions(top["user"], user, world)
+        return Scenario(
+            name,
+            self._said(top, "why"),
+            world,
+            user,
+            expect,
+            read.places,
+            revision=read.number(top["revision"], least=1) if "revision" in top else 1,
+            language=read.text(top["language"]) if "language" in top else "en",
+            reviewed=self._said(top, "reviewed") if "reviewed" in top else "",
+            tags=tuple(map(read.text, read.listed(top["tags"]))) if "tags" in top else (),
+            offer=offer,
+            idle_passes="idle_passes" in top and read.flag(top["idle_passes"]),
         )
-        if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,79}", name := self._text(top["scenario"])):
-            raise self._bad(
-                top["scenario"], f"scenario: {name!r} is no id; use lower-case letters, digits and dashes"
-            )
-        world = self._world(top)
-        user = self._mapping(top["user"], "user", known=("says", "then"), required=("says",))
-        says = [
-            self._text(user["says"]),
-            *map(self._text, self._list(user["then"]) if "then" in user else ()),
-        ]
-        expect = self._contract(top["expect"])
-        for template, node in zip(
-            says, [user["says"], *(user["then"].value if "then" in user else ())], strict=True
-        ):
-            for symbol in SYMBOL.findall(template):
-                if symbol not in world.entities:
-                    raise self._bad(node, f"{symbol} is not in world{near(symbol, world.entities)}")
-        return Scenario(name, self._text(top["why"]), world, tuple(says), expect, self._places)
 
-    # -- parts -----------------------------------------------------------------------------------------
+    def _said(self, top: Mapping[str, yaml.Node], key: str) -> str:
+        text = self._read.text(top[key])
+        if not text.strip():
+            raise self._read.bad(top[key], f"{key}: some words are wanted")
+        return text
 
-    def _world(self, top: Mapping[str, yaml.Node]) -> WorldSpec:
+    # -- the world -------------------------------------------------------------------------------------
+
+    def world(self, top: Mapping[str, yaml.Node]) -> WorldSpec:
+        """The world of a file."""
+        read = self._read
         entities: dict[str, dict[str, Any]] = {}
-        for symbol, node in self._mapping(top["world"], "world").items():
-            self._places[symbol] = self._place(node)
-            fields = self._mapping(node, symbol)
-            entities[symbol] = {name: self._value(value) for name, value in fields.items()}
+        for symbol, node in (read.mapping(top["world"], "world") if "world" in top else {}).items():
+            read.places[symbol] = read.place(node)
+            entities[symbol] = {name: read.value(value) for name, value in read.mapping(node, symbol).items()}
+        faults = read.listed(top["faults"]) if "faults" in top else []
         options: dict[str, Any] = {
-            "faults": FaultPlan(
-                tuple(
-                    self._fault(n, node)
-                    for n, node in enumerate(self._list(top["faults"]) if "faults" in top else ())
-                )
-            )
+            "faults": FaultPlan(tuple(self._fault(number, node) for number, node in enumerate(faults)))
         }
         if "now" in top:
-            options["now"] = self._instant(top["now"])
+            options["now"] = read.instant(top["now"])
         if "zone" in top:
-            options["zone"] = self._text(top["zone"])
+            options["zone"] = read.text(top["zone"])
+        if "principal" in top and "tenants" in top:
+            raise read.bad(top["tenants"], "tenants: it stands in principal; drop one of the two")
         if "tenants" in top:
-            options["principal"] = self._principal(top["tenants"])
-        try:
-            return WorldSpec(entities, **options)
-        except ValueError as error:
-            raise self._bad(top["world"], str(error)) from None
-
-    def _principal(self, node: yaml.Node) -> Principal:
-        try:
-            return Principal("agent", tenants=tuple(map(self._text, self._list(node))))
-        except BadScenario:
-            raise
-        except ValueError as error:
-            raise self._bad(node, str(error)) from None
-
-    def _fault(self, number: int, node: yaml.Node) -> Fault:
-        known = tuple(str(kind) for kind in FaultKind)
-        fields = self._mapping(node, f"faults.{number}", known=(*known, "nth", "times", "seconds"))
-        kinds = [kind for kind in known if kind in fields]
-        if len(kinds) != 1:
-            raise self._bad(node, f"a fault has one kind: {', '.join(known)}")
-        numbers: dict[str, Any] = {
-            name: self._number(fields[name]) for name in ("nth", "times", "seconds") if name in fields
-        }
-        try:
-            return Fault(FaultKind(kinds[0]), self._text(fields[kinds[0]]), **numbers)
-        except ValueError as error:
-            raise self._bad(node, str(error)) from None
-
-    def _contract(self, node: yaml.Node) -> Contract:
-        known = ("read_only", "effects", "arguments", "answer", "calls")
-        fields = self._mapping(node, "expect", known=known)
-        try:
-            return Contract(
-                read_only="read_only" in fields and self._flag(fields["read_only"]),
-                effects=tuple(
-                    map(self._effect, self._list(fields["effects"]) if "effects" in fields else ())
-                ),
-                arguments=self._arguments(fields["arguments"]) if "arguments" in fields else (),
-                states=self._states(fields["answer"]) if "answer" in fields else (),
-                calls=tuple(map(self._text, self._list(fields["calls"]) if "calls" in fields else ())),
-            )
-        except ValueError as error:
-            raise error if isinstance(error, BadScenario) else self._bad(node, str(error)) from None
-
-    def _effect(self, node: yaml.Node) -> WantedEffect:
-        fields = self._mapping(node, "expect.effects")
-        times_node = fields.pop("times", None)
-        times = 1 if times_node is None else self._number(times_node)
-        if times < 1:
-            raise self._bad(node, f"times: {times}; an effect that must not happen is simply left out")
-        if len(fields) != 1 or "." not in (name := next(iter(fields))):
-            raise self._bad(
-                node,
-                "an effect is one name with its facts, for example refund.created: {payment: $payment.second}",
-            )
-        facts: dict[str, Any] = {}
-        for fact, value_node in self._mapping(fields[name], f"expect.effects.{name}").items():
-            value = self._value(value_node)
-            if isinstance(value, str) and _MONEY.fullmatch(value):
-                amount, _, currency = value.rpartition(" ")
-                facts |= {fact: self._money(value_node, amount, currency), "currency": currency}
-            else:
-                facts[fact] = value
-        return WantedEffect(name, facts, times)
-
-    def _money(self, node: yaml.Node, amount: str, currency: str) -> int:
-        try:
-            return minor_units(amount, currency)
-        except ValueError as error:
-            raise self._bad(node, str(error)) from None
-
-    def _arguments(self, node: yaml.Node) -> tuple[WantedArgument, ...]:
-        found: list[WantedArgument] = []
-        for tool, arguments in self._mapping(node, "expect.arguments").items():
-            for name, value in self._mapping(arguments, f"expect.arguments.{tool}").items():
-                fields = self._mapping(value, f"expect.arguments.{tool}.{name}", known=("is", "from"))
-                symbol = self._text(fields["is"]) if "is" in fields else None
-                sources = self._sources(fields["from"]) if "from" in fields else ()
-                found.append(WantedArgument(tool, name, symbol, sources))
-        return tuple(found)
-
-    def _sources(self, node: yaml.Node) -> tuple[str, ...]:
-        """One tool, or a list of them."""
-        return (
-            tuple(map(self._text, node.value)) if isinstance(node, yaml.SequenceNode) else (self._text(node),)
+            tenants = tuple(map(read.text, read.listed(top["tenants"])))
+            options["principal"] = read.made(top["tenants"], lambda: Principal("agent", tenants=tenants))
+        if "principal" in top:
+            options["principal"] = self._principal(top["principal"], entities)
+        return read.made(
+            next(iter(top.values())) if "world" not in top else top["world"],
+            lambda: WorldSpec(entities, **options),
         )
 
-    def _states(self, node: yaml.Node) -> tuple[str, ...]:
-        fields = self._mapping(node, "expect.answer", known=("states",), required=("states",))
-        return tuple(map(self._text, self._list(fields["states"])))
-
-    # -- nodes -----------------------------------------------------------------------------------------
-
-    def _composed(self, text: str) -> yaml.Node:
-        start = Place(self._origin, 1)
-        if len(text) > LONGEST:
-            raise BadScenario(start, f"the file has {len(text)} characters; at most {LONGEST} are read")
-        if _depth(text) > DEEPEST:
-            raise BadScenario(start, f"the file nests deeper than {DEEPEST} levels")
-        try:
-            for token in yaml.scan(text, Loader=yaml.SafeLoader):
-                if isinstance(token, yaml.AnchorToken | yaml.AliasToken | yaml.TagToken):
-                    line = token.start_mark.line + 1
-                    raise BadScenario(
-                        Place(self._origin, line), "anchors, aliases and tags are not read; write it out"
-                    )
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            line = mark.line + 1 if mark else 1
-            raise BadScenario(
-                Place(self._origin, line), f"no YAML: {getattr(error, 'problem', None) or error}"
-            ) from None
-        except (
-            ValueError,
-            OverflowError,
-            RecursionError,
-        ) as error:  # what the YAML reader itself lets through
-            if isinstance(error, BadScenario):
-                raise
-            raise BadScenario(start, f"no YAML: {type(error).__name__} while reading") from None
-        if node is None:
-            raise BadScenario(start, "the file is empty; start with scenario: an-id")
-        return node
-
-    def _place(self, node: yaml.Node) -> Place:
-        return Place(self._origin, node.start_mark.line + 1)
-
-    def _bad(self, node: yaml.Node, reason: str) -> BadScenario:
-        return BadScenario(self._place(node), reason)
-
-    def _mapping(
-        self, node: yaml.Node, part: str, *, known: tuple[str, ...] = (), required: tuple[str, ...] = ()
-    ) -> dict[str, yaml.Node]:
-        said = part or "the file"
-        if not isinstance(node, yaml.MappingNode):
-            raise self._bad(node, f"{said}: keys and values are wanted")
-        self._places.setdefault(part, self._place(node))
-        found: dict[str, yaml.Node] = {}
-        for key_node, value in node.value:
-            key = self._text(key_node)
-            if key in found:
-                raise self._bad(key_node, f"{said}: {key!r} stands twice")
-            if known and key not in known:
-                raise self._bad(key_node, f"{said}: unknown key {key!r}{near(key, known)}")
-            found[key] = value
-            self._places.setdefault(f"{part}.{key}" if part else key, self._place(key_node))
-        missing = [key for key in required if key not in found]
-        if missing:
-            raise self._bad(node, f"{said}: {', '.join(missing)} missing")
-        return found
-
-    def _list(self, node: yaml.Node) -> list[yaml.Node]:
-        if not isinstance(node, yaml.SequenceNode):
-            raise self._bad(node, "a list is wanted")
-        return list(node.value)
-
-    def _value(self, node: yaml.Node) -> Any:
-        if not isinstance(node, yaml.ScalarNode):
-            raise self._bad(node, "one value is wanted")
-        kind = node.tag.rpartition(":")[2]
-        if kind == "float":
-            raise self._bad(
-                node, f"{node.value} is a float; write money as 42.50 USD and numbers of an order in quotes"
+    def _principal(self, node: yaml.Node, entities: Mapping[str, Any]) -> Principal:
+        read = self._read
+        fields = read.shaped(node, "principal", PRINCIPAL)
+        options: dict[str, Any] = {}
+        for name in ("role", "customer"):
+            if name in fields:
+                options[name] = read.text(fields[name])
+        for name in ("tenants", "scopes"):
+            if name in fields:
+                options[name] = tuple(map(read.text, read.listed(fields[name])))
+        if "customer" in options and options["customer"] not in entities:
+            raise read.bad(
+                fields["customer"],
+                f"{options['customer']} is not in world{near(options['customer'], entities)}",
             )
-        if kind == "int":
-            return self._number(node)
-        if kind == "timestamp":
-            return self._instant(node)
-        return {"null": None, "bool": node.value.lower() in {"true", "yes", "on"}}.get(kind, node.value)
+        subject = read.text(fields["subject"]) if "subject" in fields else "agent"
+        return read.made(node, lambda: Principal(subject, **options))
 
-    def _text(self, node: yaml.Node) -> str:
-        if not isinstance(node, yaml.ScalarNode) or not node.tag.endswith((":str", ":timestamp")):
-            shown = f", not {node.value}; put it in quotes" if isinstance(node, yaml.ScalarNode) else ""
-            raise self._bad(node, f"text is wanted{shown}")
-        return str(node.value)
+    def _fault(self, number: int, node: yaml.Node) -> Fault:
+        read, known = self._read, tuple(str(kind) for kind in FaultKind)
+        fields = read.shaped(node, f"faults.{number}", FAULT)
+        kinds = [kind for kind in known if kind in fields]
+        if len(kinds) != 1:
+            raise read.bad(node, f"a fault has one kind: {', '.join(known)}")
+        numbers: dict[str, Any] = {
+            name: read.number(fields[name]) for name in ("nth", "times", "seconds") if name in fields
+        }
+        operation = read.text(fields[kinds[0]])
+        return read.made(node, lambda: Fault(FaultKind(kinds[0]), operation, **numbers))
 
-    def _number(self, node: yaml.Node) -> int:
-        if not isinstance(node, yaml.ScalarNode) or not re.fullmatch(r"-?[0-9]{1,18}", node.value):
-            raise self._bad(node, "a whole number is wanted")
-        return int(node.value)
+    # -- the user --------------------------------------------------------------------------------------
 
-    def _flag(self, node: yaml.Node) -> bool:
-        if not isinstance(node, yaml.ScalarNode) or not node.tag.endswith(":bool"):
-            raise self._bad(node, "true or false is wanted")
-        return str(node.value).lower() in {"true", "yes", "on"}
+    def _user(self, node: yaml.Node) -> User:
+        read = self._read
+        fields = read.shaped(node, "user", USER)
+        options: dict[str, Any] = {
+            name: read.text(fields[name])
+            for name in ("confirms", "changes_mind", "chooses")
+            if name in fields
+        }
+        if "then" in fields:
+            options["then"] = tuple(map(read.text, read.listed(fields["then"])))
+        if "knows" in fields:
+            known = read.mapping(fields["knows"], "user.knows")
+            options["knows"] = {name: read.text(value) for name, value in known.items()}
+        if "silent" in fields:
+            options["silent"] = read.flag(fields["silent"])
+        if "patience" in fields:
+            options["patience"] = read.number(fields["patience"], least=1)
+        says = read.text(fields["says"])
+        if not says.strip():
+            raise read.bad(fields["says"], "user.says: some words are wanted")
+        return User(says, **options)
 
-    def _instant(self, node: yaml.Node) -> datetime:
-        try:
-            moment = datetime.fromisoformat(str(node.value))
-        except ValueError:
-            raise self._bad(node, "an instant such as 2026-03-02T09:00:00Z is wanted") from None
-        if moment.tzinfo is None:
-            raise self._bad(node, f"{node.value} has no zone; end it with Z or an offset such as +01:00")
-        if not 1900 <= moment.year <= 2200:
-            raise self._bad(node, f"{node.value} is not between the years 1900 and 2200")
-        return moment
+    def _mentions(self, node: yaml.Node, user: User, world: WorldSpec) -> None:
+        """Every symbol in a text of the user is one of the world."""
+        nodes = [found for found in _scalars(node) if found.value in set(user.texts())]
+        for found in nodes:
+            for symbol in SYMBOL.findall(found.value):
+                if symbol not in world.entities:
+                    raise self._read.bad(found, f"{symbol} is not in world{near(symbol, world.entities)}")
+
+    def _labels(self, top: Mapping[str, yaml.Node]) -> tuple[Label, ...]:
+        read = self._read
+        named = read.mapping(top["labels"], "labels") if "labels" in top else {}
+        return tuple(Label(by, tuple(map(read.text, read.listed(tools)))) for by, tools in named.items())
+
+    # -- the catalog -----------------------------------------------------------------------------------
+
+    def _offer(self, top: Mapping[str, yaml.Node]) -> Offered:
+        if "catalog" not in top:
+            return Offered()
+        read, node = self._read, top["catalog"]
+        fields = read.shaped(node, "catalog", OFFER)
+        options: dict[str, Any] = {
+            name: tuple(map(read.text, read.listed(fields[name])))
+            for name in ("only", "without", "withheld")
+            if name in fields
+        }
+        if "from" in fields:
+            options["catalog"] = read.text(fields["from"])
+        if "rename" in fields:
+            options["rename"] = self._renamed(fields["rename"], "catalog.rename")
+        options["distractors"] = tuple(map(self._distractor, *self._numbered(fields, "distractors")))
+        options["changes"] = tuple(map(self._change, *self._numbered(fields, "changes")))
+        return read.made(node, lambda: Offered(**options))
+
+    def _numbered(self, fields: Mapping[str, yaml.Node], key: str) -> tuple[list[str], list[yaml.Node]]:
+        nodes = self._read.listed(fields[key]) if key in fields else []
+        return [f"catalog.{key}.{number}" for number in range(len(nodes))], nodes
+
+    def _renamed(self, node: yaml.Node, part: str) -> dict[str, str]:
+        return {old: self._read.text(new) for old, new in self._read.mapping(node, part).items()}
+
+    def _distractor(self, part: str, node: yaml.Node) -> Distractor:
+        read = self._read
+        fields = read.shaped(node, part, DISTRACTOR)
+        family = read.choice(fields["family"], tuple(str(one) for one in Family))
+        tool, why = read.text(fields["tool"]), read.text(fields["why"])
+        return read.made(node, lambda: Distractor(tool, Family(family), why))
+
+    def _change(self, part: str, node: yaml.Node) -> CatalogChange:
+        read = self._read
+        fields = read.shaped(node, part, CHANGE)
+        remove, add = (
+            tuple(map(read.text, read.listed(fields[name]))) if name in fields else ()
+            for name in ("remove", "add")
+        )
+        renamed = self._renamed(fields["rename"], f"{part}.rename") if "rename" in fields else {}
+        turn = read.number(fields["turn"])
+        return read.made(node, lambda: CatalogChange(turn, remove, add, renamed))
 
 
-def _depth(text: str) -> int:
-    """How deep brackets nest in a text, quoted ones included."""
-    depth = deepest = 0
-    for char in text:
-        if char in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char in "]}":
-            depth = max(0, depth - 1)
-    return deepest
+def _scalars(node: yaml.Node) -> list[yaml.ScalarNode]:
+    """Every text below a node."""
+    if isinstance(node, yaml.ScalarNode):
+        return [node]
+    if isinstance(node, yaml.MappingNode):
+        return [found for _, value in node.value for found in _scalars(value)]
+    return [found for item in node.value for found in _scalars(item)]

@@ -19,7 +19,8 @@ from sandtrail.ledgers.conversation import Calls, Conversation, Reply, ToolCall
 from sandtrail.ledgers.specs import Catalog, FaultKind
 from sandtrail.sandbox import BlockedRequest, Sandbox, library, run
 from sandtrail.sandbox.hub import HUB
-from sandtrail.scenarios import Contract, judge
+from sandtrail.scenarios import Contract
+from sandtrail.scenarios.judge import judge
 from worlds import ENTITIES, NORTH, SUPPORT, world
 
 SPEC = WorldSpec(ENTITIES, principal=SUPPORT)
@@ -293,13 +294,14 @@ def test_what_is_no_decision_is_the_agents_error_and_no_traceback(decision: Any)
     [("It was 42.50 USD.", True), ("It was 142.50 USD.", False), ("It was 42.505.", False)],
 )
 def test_an_amount_is_stated_only_as_a_whole(said: str, passes: bool) -> None:  # noqa: FBT001  a column of the table
-    assert (run(LOOK, Fixed(Reply(said))).findings == ()) is passes
+    missing = [one for one in run(LOOK, Fixed(Reply(said))).findings if one.code == "answer.missing"]
+    assert (missing == []) is passes
 
 
 def test_a_run_can_be_judged_again_when_its_world_is_gone() -> None:
     result = run(LOOK, Fixed(Reply("It was 42.50 USD.")))
-    assert judge(LOOK.expect, result.trajectory) == result.findings
-    assert judge(Contract(calls=("list_payments",)), result.trajectory)[0].code == "call.missing"
+    assert judge(LOOK.expect, result.trajectory) == result.verdict
+    assert judge(Contract(calls=("list_payments",)), result.trajectory).findings[0].code == "call.missing"
 
 
 def test_a_slow_answer_within_a_held_call_reaches_nobody_and_stands_in_the_books() -> None:

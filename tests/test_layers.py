@@ -21,8 +21,22 @@ MAY = {
 THIRD = {
     "ledgers": set[str](),
     "fakes": {"sqlmodel", "sqlalchemy", "pydantic"},
-    "scenarios": {"yaml"},
-    "sandbox": {"freezegun", "httpcore", "httpx", "respx", "rich", "yaml"},
+    "scenarios": {"jsonschema", "referencing", "yaml"},
+    "sandbox": {
+        "anthropic",
+        "freezegun",
+        "httpcore",
+        "httpx",
+        "httpx2",
+        "openai",
+        "pydantic",
+        "pytest",
+        "respx",
+        "rich",
+        "sqlalchemy",
+        "sqlmodel",
+        "yaml",
+    },
 }
 FILES = [(layer, file) for layer in LAYERS for file in sorted((ROOT / layer).rglob("*.py"))]
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from sandtrail.ledgers.conversation import Briefed, UserSaid
 from sandtrail.ledgers.specs import Fault, FaultKind
-from sandtrail.sandbox import library, load
-from sandtrail.scenarios import BadScenario, Contract, WantedArgument, WantedEffect, parse
+from sandtrail.sandbox import library, load, run
+from sandtrail.sandbox.agents import scripted
+from sandtrail.scenarios import BadScenario, Contract, Scenario, User, WantedArgument, WantedEffect, parse
+from sandtrail.scenarios.contract import Stated
 
 GOOD = """\
 scenario: refund-the-second-charge
@@ -42,7 +46,9 @@ expect:
 def test_a_whole_file_becomes_a_frozen_scenario() -> None:
     scenario = parse(GOOD, "a.scenario.yaml")
     assert scenario.id == "refund-the-second-charge"
-    assert scenario.says == ("Refund the second charge of {$order.lamp.number}.", "And how much is it?")
+    assert scenario.user == User(
+        "Refund the second charge of {$order.lamp.number}.", then=("And how much is it?",)
+    )
     assert scenario.world.now == datetime(2026, 5, 1, 6, 0, tzinfo=UTC)
     assert (scenario.world.zone, scenario.world.principal.tenants) == ("Europe/Berlin", ("north", "south"))
     assert scenario.world.entities["$payment.second"] == {"like": "$payment.first", "refunded": 0}
@@ -54,8 +60,10 @@ def test_a_whole_file_becomes_a_frozen_scenario() -> None:
         effects=(
             WantedEffect("refund.created", {"payment": "$payment.second", "amount": 4250, "currency": "USD"}),
         ),
-        arguments=(WantedArgument("refund_payment", "payment_id", "$payment.second", ("list_payments",)),),
-        states=("42.50 USD",),
+        arguments=(
+            WantedArgument("refund_payment", "payment_id", "$payment.second", sources=("list_payments",)),
+        ),
+        states=(Stated("42.50 USD"),),
         calls=("list_payments",),
     )
     assert str(scenario.place("$payment.first.captured")) == "a.scenario.yaml:9"
@@ -238,13 +246,27 @@ def test_the_shipped_library_is_sound_and_every_scenario_says_why() -> None:
     assert len(scenarios) >= 3
     for scenario in scenarios:
         assert len(scenario.why) > 30
-        assert len(scenario.says) >= 2
+        assert scenario.tags
+    assert sum(len(scenario.user.then) > 0 for scenario in scenarios) >= len(scenarios) / 4
 
 
-def test_no_expectation_reaches_the_user_text() -> None:
-    for scenario in library():
-        spoken = " ".join(scenario.says)
-        for wanted in scenario.expect.effects:
-            assert wanted.name not in spoken
-        for argument in scenario.expect.arguments:
-            assert argument.tool not in spoken
+def prompts(scenario: Scenario) -> str:
+    """All that an agent is told in the reference run, and what it is offered at the start."""
+    trajectory = run(scenario, scripted(scenario.id, "scripted")).trajectory
+    told = [m.text for m in trajectory.conversation if isinstance(m, Briefed | UserSaid)]
+    return "\n".join([*told, *scenario.user.texts()])
+
+
+@pytest.mark.parametrize("scenario", list(library()), ids=lambda one: one.id)
+def test_no_expectation_reaches_the_agent(scenario: Scenario) -> None:
+    told = prompts(scenario)
+    expect = scenario.expect
+    secrets = [scenario.id, scenario.why, *expect.distractors.values(), *expect.forbid.values()]
+    secrets += [wanted.name for wanted in expect.effects] + [wanted.tool for wanted in expect.arguments]
+    secrets += [*(expect.first or ()), *expect.calls, *expect.distractors, *expect.forbid]
+    assert not [secret for secret in secrets if re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", told)]
+    offered = repr(run(scenario, scripted(scenario.id, "scripted")).trajectory.offers[0].catalog)
+    assert not [
+        why for why in (scenario.why, *expect.distractors.values(), *expect.forbid.values()) if why in offered
+    ]
+    assert "$" not in repr(run(scenario, scripted(scenario.id, "scripted")).trajectory.conversation[1])

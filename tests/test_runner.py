@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 
 import pytest
+import yaml
 
 from sandtrail.ledgers import Catalog, FaultPlan, Finding, Outcome, Overall, WorldSpec
 from sandtrail.ledgers.conversation import (
@@ -24,9 +27,12 @@ from sandtrail.ledgers.specs import Fault, FaultKind
 from sandtrail.ledgers.trajectory import Ended
 from sandtrail.sandbox import library, run
 from sandtrail.sandbox.agents import Agent, OffScript, Scripted, scripted
+from sandtrail.sandbox.floors import DoNothing
+from sandtrail.sandbox.limits import Limits
 from sandtrail.sandbox.trail import clean, trail
-from sandtrail.scenarios import Contract, Scenario, WantedArgument, WantedEffect
+from sandtrail.scenarios import Contract, Scenario, User, WantedArgument, WantedEffect
 from sandtrail.scenarios.scenario import Place
+from sandtrail.scenarios.selection import FirstDecision
 from worlds import ENTITIES, NORTH
 
 LIBRARY = {scenario.id: scenario for scenario in library()}
@@ -42,8 +48,18 @@ def scenario(
     faults: FaultPlan = NO_FAULTS,
 ) -> Scenario:
     return Scenario(
-        "made", "a test", WorldSpec(ENTITIES, principal=NORTH, faults=faults), tuple(says), expect, PLACE
+        "made",
+        "a test",
+        WorldSpec(ENTITIES, principal=NORTH, faults=faults),
+        User(says[0], tuple(says[1:])),
+        expect,
+        PLACE,
     )
+
+
+def scripts_of(name: str) -> list[str]:
+    home = files("sandtrail.scenarios") / "library"
+    return list(yaml.safe_load((home / f"{name}.scripts.yaml").read_text(encoding="utf-8")))
 
 
 def steps(*lines: str | tuple[str, dict[str, object]]) -> Scripted:
@@ -68,30 +84,49 @@ def refund(place: int = 0, amount: int = 100) -> tuple[str, dict[str, object]]:
     }
 
 
-def codes(expect: Contract, agent: Agent, **options: object) -> list[str]:
-    return [finding.code for finding in run(scenario(expect, **options), agent).findings]  # type: ignore[arg-type]
+def codes(expect: Contract, agent: Agent, family: str = "") -> list[str]:
+    """The codes of a family; recovery labels and claims have tests of their own."""
+    found = run(scenario(expect), agent).findings
+    return [finding.code for finding in found if finding.code.startswith(family)]
 
 
 @pytest.mark.parametrize("name", LIBRARY)
 def test_the_reference_run_of_every_shipped_scenario_passes_strictly_under_any_seed(name: str) -> None:
     for seed in range(5):
         result = run(LIBRARY[name], scripted(name, "scripted"), seed=seed)
-        assert (result.overall, result.findings, result.unexpected_writes) == (Overall.PASS, (), 0)
+        assert (result.overall, result.unexpected_writes) == (Overall.PASS, 0)
+        assert result.findings == []
 
 
 @pytest.mark.parametrize("name", LIBRARY)
-def test_reference_scripts_hold_no_raw_id_and_no_symbol(name: str) -> None:
-    for kind in ("scripted", "careless"):
+def test_scripts_hold_no_raw_id_and_no_symbol(name: str) -> None:
+    for kind in scripts_of(name):
         text = repr(scripted(name, kind).program)
         assert "$" not in text
-        assert "pay_" not in text
+        assert not re.search(r"\b(?:pay|ord|cus|ref|inv)_[0-9A-Z]{8}\b", text)
 
 
 @pytest.mark.parametrize("name", LIBRARY)
 def test_findings_are_equal_under_every_seed_since_they_speak_symbols(name: str) -> None:
-    found = {run(LIBRARY[name], scripted(name, "careless"), seed=seed).findings for seed in range(5)}
-    assert len(found) == 1
-    assert all("pay_" not in finding.reason for finding in next(iter(found)))
+    for kind in scripts_of(name):
+        runs = [run(LIBRARY[name], scripted(name, kind), seed=seed) for seed in range(3)]
+        assert len({one.verdict.findings for one in runs}) == 1
+        raw = {binding.raw for binding in runs[0].ledger.bindings}
+        assert not [finding for finding in runs[0].findings if any(one in finding.reason for one in raw)]
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_every_scenario_has_a_flawed_run_that_fails(name: str) -> None:
+    flawed = [kind for kind in scripts_of(name) if kind != "scripted"]
+    assert flawed
+    for kind in flawed:
+        assert run(LIBRARY[name], scripted(name, kind)).overall is Overall.FAIL, kind
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_a_scenario_that_an_idle_agent_passes_says_so(name: str) -> None:
+    result = run(LIBRARY[name], DoNothing())
+    assert (result.overall in {Overall.PASS, Overall.WARN}) is LIBRARY[name].idle_passes
 
 
 def test_an_agent_sees_raw_ids_of_its_run_only() -> None:
@@ -123,8 +158,8 @@ def test_an_agent_that_never_ends_runs_out_of_steps() -> None:
         def decide(self, conversation: Conversation, catalog: Catalog, /) -> Decision:
             return Calls((ToolCall("x", *FIND),))
 
-    result = run(scenario(Contract(read_only=True)), Looping(), max_steps=4)
-    assert [finding.code for finding in result.findings] == ["run.max_steps"]
+    result = run(scenario(Contract(read_only=True)), Looping(), limits=Limits(steps=4))
+    assert {finding.code for finding in result.findings} == {"run.max_steps", "run.loop"}
     assert len(result.trajectory.answers) == 4
     assert result.trajectory.ended is Ended.MAX_STEPS
 
@@ -134,7 +169,7 @@ def test_an_agent_that_raises_is_a_finding_and_keeps_what_it_did() -> None:
         name = "broken"
 
         def decide(self, conversation: Conversation, catalog: Catalog, /) -> Decision:
-            if len(conversation) > 1:
+            if any(isinstance(message, Answered) for message in conversation):
                 raise ZeroDivisionError("oops")
             return Calls((ToolCall("x", *FIND),))
 
@@ -159,11 +194,11 @@ def test_an_agent_that_raises_is_a_finding_and_keeps_what_it_did() -> None:
 def test_a_script_without_a_line_is_the_harness_fault_not_the_agents(agent: Scripted, said: str) -> None:
     result = run(scenario(Contract(read_only=True)), agent)
     assert result.overall is Overall.HARNESS_FAULT
-    assert said in result.findings[0].reason
+    assert said in "".join(one.reason for one in result.findings if one.code == "simulator.off_script")
 
 
 def test_scripts_are_found_by_name_or_the_others_are_named() -> None:
-    with pytest.raises(OffScript, match="there are scripted, careless"):
+    with pytest.raises(OffScript, match="there are scripted"):
         scripted("refund-the-second-charge", "wild")
     with pytest.raises(OffScript, match="no scripts for nothing"):
         scripted("nothing", "scripted")
@@ -193,7 +228,7 @@ WANTED = Contract(
                 ("cancel_order", {"order_id": {"from": "search_orders", "at": "/orders/0/id"}}),
                 "ok",
             ),
-            ["effect.unauthorized_write", "effect.unauthorized_write"],
+            ["effect.unauthorized_write", "effect.unauthorized_write", "effect.irreversible"],
         ),
         (
             replace(WANTED, effects=(replace(WANTED.effects[0], times=2),)),
@@ -207,22 +242,24 @@ WANTED = Contract(
             steps(FIND, LIST, refund(0, 10**9), "ok"),
             ["effect.write_attempt_on_read_only"],
         ),
-        (Contract(calls=("list_charges",)), steps("ok"), ["call.missing"]),
-        (Contract(states=("42.50 USD",)), steps("It was 42.50."), []),
-        (Contract(states=("42.50 USD",)), steps("It was 42.05."), ["answer.missing"]),
     ],
 )
 def test_the_judges_name_what_is_wrong(expect: Contract, agent: Scripted, found: list[str]) -> None:
-    assert codes(expect, agent) == found
+    assert codes(expect, agent, "effect.") == found
+
+
+def test_a_call_that_must_be_made_is_missed() -> None:
+    assert codes(Contract(calls=("list_charges",)), steps("ok")) == ["call.missing"]
 
 
 def test_an_argument_must_name_the_right_entity_and_come_from_the_right_tool() -> None:
-    rule = WantedArgument("refund_payment", "payment_id", PAYMENT, ("list_payments", "list_charges"))
+    rule = WantedArgument("refund_payment", "payment_id", PAYMENT, sources=("list_payments", "list_charges"))
     expect = Contract(effects=(WantedEffect("refund.created"),), arguments=(rule,))
-    assert codes(expect, steps(FIND, LIST, refund(), "ok")) == []
-    assert codes(expect, steps(FIND, LIST, refund(1), "ok")) == ["provenance.wrong_binding"]
+    said = "I have refunded 1.00 USD."
+    assert codes(expect, steps(FIND, LIST, refund(), said)) == []
+    assert codes(expect, steps(FIND, LIST, refund(1), said)) == ["provenance.wrong_binding"]
     other = replace(expect, arguments=(replace(rule, sources=("list_charges",)),))
-    result = run(scenario(other), steps(FIND, LIST, refund(), "ok"))
+    result = run(scenario(other), steps(FIND, LIST, refund(), said))
     assert [finding.code for finding in result.findings] == ["provenance.source_policy"]
     assert "it stood: call 2 /payments/0/id" in result.findings[0].reason
 
@@ -240,13 +277,14 @@ def test_an_unknown_tool_is_an_attempt_and_an_error_to_the_agent() -> None:
     assert answered.is_error
     assert "There is no tool" in answered.text
     assert result.trajectory.ledger.attempts()[0].outcome is Outcome.UNKNOWN
-    assert result.overall is Overall.PASS
+    assert [finding.code for finding in result.findings] == ["selection.unknown_tool"]
+    assert result.verdict.first is FirstDecision.UNKNOWN_TOOL
 
 
 def test_every_code_of_the_table_has_a_meaning_and_makes_a_finding() -> None:
     for code, (severity, meaning) in CODES.items():
         assert Finding(code, "here", "why").severity is severity
-        assert len(meaning) > 20
+        assert len(meaning) > 15
 
 
 # -- sources --------------------------------------------------------------------------------------------

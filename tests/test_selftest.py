@@ -8,20 +8,35 @@ from dataclasses import replace
 import pytest
 
 from sandtrail.sandbox import selftest as module
+from sandtrail.sandbox.agents import Scripted
 from sandtrail.sandbox.cli import main
-from sandtrail.sandbox.selftest import (
-    Checked,
-    Outcomes,
-    Seeded,
-    act,
-    honest_scenes,
-    ledger_faults,
-    report,
-    selftest,
-)
+from sandtrail.sandbox.recoveries import Judged, label_of, recoveries
+from sandtrail.sandbox.runner import run
+from sandtrail.sandbox.selftest import Checked, Outcomes, report, selftest
+from sandtrail.sandbox.zoo import ZOO, Hunt, hunt
+from sandtrail.sandbox.zoo_evidence import ALL, Scene, Seeded, act, honest_scenes, ledger_faults
+from sandtrail.sandbox.zoo_scenes import scenes
+from sandtrail.scenarios import judge as judges
 
 FAULTS = list(ledger_faults())
 HONEST = list(honest_scenes())
+
+
+def in_the_scenes() -> Hunt:
+    """The zoo, in its own scenarios alone."""
+    return hunt(
+        [run(scenario, Scripted("scripted", program), seed=0) for scenario, program in scenes()], most=1
+    )
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A self-test of a few parts of each group."""
+    monkeypatch.setattr(module, "ledger_faults", lambda: FAULTS[:2])
+    monkeypatch.setattr(module, "honest_scenes", lambda: HONEST[:2])
+    monkeypatch.setattr(module, "hunt", in_the_scenes)
+    case = next(recoveries())
+    monkeypatch.setattr(module, "judged", lambda: (Judged(case, label_of(case), case.label),))
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
@@ -31,16 +46,20 @@ def test_a_seeded_fault_is_named(fault: Seeded) -> None:
 
 
 @pytest.mark.parametrize(("name", "scene"), HONEST, ids=[name for name, _ in HONEST])
-def test_an_honest_doing_raises_nothing(name: str, scene: module.Scene) -> None:
-    assert module._played(scene, module.ALL) == (), name
+def test_an_honest_doing_raises_nothing(name: str, scene: Scene) -> None:
+    assert module._played(scene, ALL) == (), name
 
 
 def test_the_counts_are_those_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["selftest", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["seeded"] == told["named"] == len(FAULTS) >= 24
-    assert told["groups"] == {"ledger": {"seeded": len(FAULTS), "named": len(FAULTS)}}
+    groups = told["groups"]
+    assert groups["ledger"] == {"seeded": len(FAULTS), "named": len(FAULTS)}
+    assert groups["judges"]["seeded"] == groups["judges"]["named"] >= len(ZOO)
+    assert groups["recovery"] == {"seeded": len(list(recoveries())), "named": len(list(recoveries()))}
+    assert told["seeded"] == told["named"] == sum(group["seeded"] for group in groups.values())
     assert (told["false_alarms"], told["missed"]) == (0, [])
+    assert told["honest"] > len(HONEST)
 
 
 def test_no_two_faults_share_a_name() -> None:
@@ -56,6 +75,7 @@ def test_a_fault_at_another_place_is_not_named() -> None:
     assert not Checked(fault, ()).named
 
 
+@pytest.mark.usefixtures("small")
 def test_a_miss_and_a_false_alarm_are_shown_and_fail(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,3 +89,51 @@ def test_a_miss_and_a_false_alarm_are_shown_and_fail(
     assert "FALSE ALARM on a crime" in text
     assert main(["selftest"]) == 3
     assert "exit 3" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("small")
+def test_a_small_one_of_each_group_passes_in_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["selftest"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    counts = {line.split()[0]: line.split()[1:4] for line in lines[-5:-1]}
+    assert counts["ledger"] == ["2", "of", "2"]
+    assert counts["judges"] == [str(len(ZOO)), "of", str(len(ZOO))]
+    assert counts["recovery"] == ["1", "of", "1"]
+    assert lines[-1] == "exit 0: everything seeded is named"
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("boundary", judges.BOUNDARIES)
+def test_without_one_of_its_judges_the_self_test_fails(
+    boundary: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(judges, "BOUNDARIES", {**judges.BOUNDARIES, boundary: ()})
+    assert main(["selftest", "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    assert told["groups"]["judges"]["named"] < told["groups"]["judges"]["seeded"]
+    assert any(", found " in line for line in told["missed"])
+
+
+@pytest.mark.usefixtures("small")
+def test_a_reference_run_that_is_accused_and_a_flaw_without_a_home_fail(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    accusation = module._played(act("silent"), ALL)
+    monkeypatch.setattr(module, "hunt", lambda: Hunt(accused=(("honest", accusation),), references=1))
+    outcomes = selftest()
+    assert (outcomes.passed, outcomes.missed, outcomes.honest) == (False, (), 3)
+    monkeypatch.setattr(module, "hunt", lambda: Hunt(homeless=ZOO[:1]))
+    assert selftest().missed == (f"{ZOO[0].name}: it fits no scenario",)
+    assert main(["selftest"]) == 3
+    assert "it fits no scenario" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("small")
+def test_a_label_that_a_person_would_not_give_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = next(recoveries())
+    other = next(one.label for one in recoveries() if one.label is not case.label)
+    monkeypatch.setattr(module, "judged", lambda: (Judged(case, case.label, other),))
+    outcomes = selftest()
+    assert outcomes.groups["recovery"] == {"seeded": 1, "named": 0}
+    assert outcomes.missed[0].startswith(f"{case.name}: wanted {case.label}")

@@ -1,0 +1,185 @@
+"""A scenario against the services: everything it names must be there. Errors say file, line and the nearest spelling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from zoneinfo import available_timezones
+
+from sandtrail.fakes import Service
+from sandtrail.fakes.clock import Clock
+from sandtrail.fakes.gateway import BadWrite
+from sandtrail.fakes.image import ServiceClasses, Services, classes_of, compiled, template
+from sandtrail.fakes.seeding import BadSeed
+from sandtrail.fakes.world import check_fault
+from sandtrail.ledgers import WorldSpec
+from sandtrail.ledgers.specs import SYMBOL, Fault, kind_of
+from sandtrail.ledgers.spelling import near
+from sandtrail.sandbox.toolbox import BadOffer, Tool, all_tools, offered
+from sandtrail.scenarios import BadScenario, Scenario
+from sandtrail.scenarios.contract import Contract
+from sandtrail.scenarios.scenario import Family, Place, User
+
+_FIELD = re.compile(rf"\{{({SYMBOL.pattern})\.(\w+)\}}")
+
+
+def checked(scenario: Scenario, services: Iterable[type[Service]]) -> Scenario:
+    """The scenario itself, where the services know everything it names. Raises BadScenario at the place that is wrong."""
+    classes = classes_of(services)
+    ready = compiled(classes)
+    _check_world(scenario, classes)
+    _check_texts(scenario, ready)
+    for number, fault in enumerate(scenario.world.faults):
+        _check_fault(scenario, number, fault, ready)
+    tools = _check_offer(scenario, ready)
+    _check_tools(scenario, tools)
+    _check_symbols(scenario)
+    _check_effects(scenario, ready)
+    return scenario
+
+
+def _check_world(scenario: Scenario, classes: ServiceClasses) -> None:
+    try:
+        Clock(scenario.world.now, scenario.world.zone)
+    except ValueError as error:
+        hint = near(scenario.world.zone, available_timezones())
+        said = str(error) if "did you mean" not in hint or "did you mean" in str(error) else f"{error}{hint}"
+        raise BadScenario(scenario.place("zone"), said) from None
+    try:
+        template(scenario.world, classes)
+    except BadSeed as error:
+        part = f"{error.symbol}.{error.field}" if error.field else error.symbol
+        raise BadScenario(
+            scenario.place(part if error.symbol.startswith("$") else "world"), str(error)
+        ) from None
+    except (BadWrite, OverflowError, RecursionError) as error:
+        raise BadScenario(
+            scenario.place("world"), f"cannot be made: {type(error).__name__}: {error}"
+        ) from None
+
+
+def check_world(world: WorldSpec, places: Mapping[str, Place], services: Iterable[type[Service]]) -> None:
+    """A world by itself. Raises BadScenario at the place that is wrong."""
+    classes = classes_of(services)
+    bare = Scenario("world", "a world", world, User("-"), Contract(), places)
+    _check_world(bare, classes)
+    ready = compiled(classes)
+    for number, fault in enumerate(world.faults):
+        _check_fault(bare, number, fault, ready)
+
+
+def _check_fault(scenario: Scenario, number: int, fault: Fault, ready: Services) -> None:
+    try:
+        check_fault(fault, ready)
+    except (LookupError, ValueError) as error:
+        raise BadScenario(scenario.place(f"faults.{number}"), str(error.args[0])) from None
+
+
+def _check_texts(scenario: Scenario, ready: Services) -> None:
+    for text in scenario.user.texts():
+        for symbol, field in _FIELD.findall(text):
+            columns = ready.schema.by_kind[kind_of(symbol)].columns
+            if field not in columns:
+                raise BadScenario(
+                    scenario.place("user"), f"{symbol} has no field {field!r}{near(field, columns)}"
+                )
+
+
+def _check_offer(scenario: Scenario, ready: Services) -> dict[str, Tool]:
+    """The tools of the catalog by name; what the offer names must be among them, distractors must be offered."""
+    try:
+        tools = all_tools(ready, scenario.catalog)
+    except BadOffer as error:
+        assert scenario.catalog is not None, "only a file can name an operation that is not there"
+        place = scenario.catalog.places.get(error.part, scenario.place("catalog"))
+        raise BadScenario(
+            place, f"there is no operation {error.name!r}{near(error.name, error.known)}"
+        ) from None
+    try:
+        boxes = offered(scenario.offer, tools)
+        for box in boxes:
+            _ = box.catalog  # refuses a name that stands twice
+    except BadOffer as error:
+        reason = f"there is no tool {error.name!r}{near(error.name, error.known)}"
+        raise BadScenario(scenario.place(error.part), reason) from None
+    except ValueError as error:
+        raise BadScenario(scenario.place("catalog"), str(error)) from None
+    if not boxes[0].tools:
+        raise BadScenario(scenario.place("catalog"), "no tool is left to offer")
+    first = {tool.name for tool in boxes[0].tools}
+    for number, distractor in enumerate(scenario.offer.distractors):
+        if distractor.tool not in first:
+            raise BadScenario(
+                scenario.place(f"catalog.distractors.{number}"),
+                f"{distractor.tool} is a distractor, and not offered",
+            )
+        if distractor.tool in (scenario.expect.first or ()):
+            raise BadScenario(
+                scenario.place(f"catalog.distractors.{number}"),
+                f"{distractor.tool} is a distractor, and a right first tool too; drop one",
+            )
+    return {tool.name: tool for tool in tools}
+
+
+def _named_tools(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """Every tool that the expectations name, with its part."""
+    expect = scenario.expect
+    yield from (("expect.first", tool) for tool in expect.first or ())
+    yield from (("expect.calls", tool) for tool in expect.calls)
+    yield from ((f"expect.forbid.{tool}", tool) for tool in expect.forbid)
+    yield from ((f"labels.{label.by}", tool) for label in expect.labels for tool in label.first)
+    for number, rule in enumerate(expect.order):
+        yield f"expect.order.{number}", rule.tool
+        if rule.before:
+            yield f"expect.order.{number}", rule.before
+    for wanted in expect.arguments:
+        yield f"expect.arguments.{wanted.tool}", wanted.tool
+        part = f"expect.arguments.{wanted.tool}.{wanted.name}.from"
+        yield from ((part, source) for source in wanted.sources if source != "user")
+
+
+def _check_tools(scenario: Scenario, tools: dict[str, Tool]) -> None:
+    for part, tool in _named_tools(scenario):
+        if tool not in tools:
+            raise BadScenario(scenario.place(part), f"there is no tool {tool!r}{near(tool, tools)}")
+    for wanted in scenario.expect.arguments:
+        parameters = list(tools[wanted.tool].spec.input_schema.get("properties", {}))
+        if wanted.name not in parameters:
+            place = scenario.place(f"expect.arguments.{wanted.tool}.{wanted.name}")
+            raise BadScenario(
+                place, f"{wanted.tool} has no argument {wanted.name!r}{near(wanted.name, parameters)}"
+            )
+    for number, distractor in enumerate(scenario.offer.distractors):
+        deprecated = tools[distractor.tool].fact.deprecated
+        if distractor.family is Family.DEPRECATED_ALIAS and not deprecated:
+            place = scenario.place(f"catalog.distractors.{number}")
+            raise BadScenario(
+                place, f"{distractor.tool} is not deprecated; say so in its catalog, or name another family"
+            )
+
+
+def _check_symbols(scenario: Scenario) -> None:
+    """Every symbol of an expectation is one of the world."""
+    named = [
+        (f"expect.effects.{n}", value)
+        for n, one in enumerate(scenario.expect.effects)
+        for value in one.facts.values()
+    ]
+    named += [(f"expect.arguments.{one.tool}.{one.name}", one.value) for one in scenario.expect.arguments]
+    named += [("expect.foreign", symbol) for symbol in scenario.expect.foreign]
+    for part, value in named:
+        if isinstance(value, str) and SYMBOL.fullmatch(value) and value not in scenario.world.entities:
+            made = value.rsplit(".", 1)[1].isdigit()
+            if not made:
+                raise BadScenario(
+                    scenario.place(part), f"{value} is not in world{near(value, scenario.world.entities)}"
+                )
+
+
+def _check_effects(scenario: Scenario, ready: Services) -> None:
+    """Every effect is one that some operation declares; a misspelt one would only ever be missing."""
+    known = sorted(ready.effects)
+    for number, wanted in enumerate(scenario.expect.effects):
+        if known and wanted.name not in known:
+            place = scenario.place(f"expect.effects.{number}")
+            raise BadScenario(place, f"no operation has the effect {wanted.name!r}{near(wanted.name, known)}")

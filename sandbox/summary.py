@@ -1,0 +1,159 @@
+"""What came of many runs, for people: a line for each, failures by severity, the counts, one line to repeat each.
+
+80 columns; colour says the same as the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sandtrail.ledgers import Finding, Overall, Severity
+from sandtrail.ledgers.conversation import Usage
+from sandtrail.sandbox.runner import Result
+from sandtrail.sandbox.stats import share_text
+from sandtrail.sandbox.trail import STYLES, WORDS, Line, again, clean, counted, cut, wrapped
+from sandtrail.scenarios.recovery import Recovery
+
+_SHOWN = 5
+"""So many failures of one code are told in full; the rest are counted."""
+
+
+def rows(results: Sequence[Result]) -> Iterator[Line]:
+    """One line for each run, under a head."""
+    yield Line(f"{'scenario':<38}{'verdict':<9}{'first decision':<16}{'gravest finding'}", "bold")
+    for result in results:
+        word, style = WORDS.get(result.overall, (str(result.overall).replace("_", " "), "bold magenta"))
+        first = str(result.verdict.first or "-").replace("_", " ")
+        worst = result.findings[0].code if result.findings else _note(result)
+        several = f"#{result.trajectory.repetition}" if result.trajectory.repetition > 1 else ""
+        name = cut(f"{result.scenario.id}{several}", 37)
+        yield Line(cut(f"{name:<38}{cut(word, 8):<9}{cut(first, 15):<16}{worst}"), style.replace("bold ", ""))
+
+
+def _note(result: Result) -> str:
+    """What is to be said of a run without findings."""
+    if result.scenario.idle_passes:
+        return "(would pass by doing nothing)"
+    recovered = result.verdict.recovery.label
+    return "" if recovered is Recovery.NEVER_WRONG else f"({str(recovered).replace('_', ' ')})"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One finding and the run it is held against."""
+
+    result: Result
+    finding: Finding
+
+
+def failures(results: Sequence[Result]) -> Iterator[Line]:
+    """The findings of runs that do not pass, gravest first and by code, each run with the line that repeats it."""
+    held = [
+        Held(result, finding)
+        for result in results
+        if result.overall not in {Overall.PASS, Overall.WARN}
+        for finding in result.findings
+    ]
+    for severity in sorted(Severity, key=lambda one: -one.rank):
+        mine = [one for one in held if one.finding.severity is severity]
+        if not mine:
+            continue
+        yield Line("")
+        yield Line(f"{severity}: {counted(len(mine), 'finding')}", STYLES[severity])
+        for code in dict.fromkeys(one.finding.code for one in mine):
+            yield from _told([one for one in mine if one.finding.code == code])
+
+
+def _told(held: Sequence[Held]) -> Iterator[Line]:
+    yield Line(f"  {held[0].finding.code}  {counted(len(held), 'time')}")
+    for one in held[:_SHOWN]:
+        text = clean(f"{one.result.scenario.id}, {one.finding.at}: {one.finding.reason}")
+        yield from list(wrapped(text, "    ", "      ", ""))[:4]
+    if len(held) > _SHOWN:
+        others = ", ".join(dict.fromkeys(one.result.scenario.id for one in held[_SHOWN:]))
+        yield from wrapped(f"and {len(held) - _SHOWN} more: {others}", "    ", "      ", "dim")
+
+
+def repeats(results: Sequence[Result], agent: str) -> Iterator[Line]:
+    """One line for each run that does not pass: the command that repeats it."""
+    failed = [result for result in results if result.overall not in {Overall.PASS, Overall.WARN}]
+    if not failed:
+        return
+    yield Line("")
+    yield Line("again, one by one:", "bold")
+    for result in failed:
+        yield from again(result, agent)
+
+
+def totals(results: Sequence[Result]) -> Iterator[Line]:
+    """The counts, with intervals: runs that pass, first decisions that are right, unexpected writes."""
+    counting = [result for result in results if not result.scenario.idle_passes]
+    idle = [result for result in results if result.scenario.idle_passes]
+    passed = sum(_passes(result) for result in counting)
+    yield Line("")
+    yield Line(f"{share_text(passed, len(counting))} runs pass", "bold")
+    if idle:
+        yield Line(
+            f"{sum(map(_passes, idle))} of {len(idle)} pass that an agent passes by doing nothing; not counted above"
+        )
+    firsts = [
+        result.verdict.first
+        for result in results
+        if result.verdict.first and not result.scenario.expect.ambiguous
+    ]
+    yield Line(f"{share_text(sum(first.right for first in firsts), len(firsts))} first decisions are right")
+    ambiguous = sum(result.scenario.expect.ambiguous for result in results)
+    if ambiguous:
+        yield Line(
+            f"{counted(ambiguous, 'run')} of cases that people label differently: not scored on the first decision"
+        )
+    unexpected = sum(result.unexpected_writes for result in results)
+    yield Line(f"unexpected writes {unexpected}", "bold red" if unexpected else "bold")
+    usage = used(results)
+    if usage.tokens:
+        cost = "" if usage.cost is None else f" · {usage.cost / 1_000_000:.4f} USD"
+        yield Line(f"{usage.input} tokens in, {usage.output} out, {usage.cache_read} from cache{cost}")
+
+
+def _passes(result: Result) -> bool:
+    return result.overall in {Overall.PASS, Overall.WARN}
+
+
+def used(results: Iterable[Result]) -> Usage:
+    """The tokens of all runs together."""
+    total = Usage()
+    for result in results:
+        total = total + result.trajectory.usage
+    return total
+
+
+def because(results: Sequence[Result]) -> str:
+    """Why a command exits as it does, in words."""
+    found = [finding for result in results for finding in result.findings]
+    if not results:
+        return "nothing was evaluated"
+    if not found:
+        return "every run passes"
+    weights = sorted({finding.severity for finding in found}, key=lambda severity: -severity.rank)
+    by_weight = ", ".join(f"{sum(one.severity is weight for one in found)} {weight}" for weight in weights)
+    return f"{counted(len(found), 'finding')}: {by_weight}"
+
+
+def overall(verdicts: Sequence[Overall]) -> Overall:
+    """The worst verdict of a set; a set without one is not evaluable.
+
+    A fault of the harness in some runs does not hide that others fail: it is said beside them.
+    """
+    order = [
+        Overall.INVALID_INPUT,
+        Overall.FAIL,
+        Overall.HARNESS_FAULT,
+        Overall.INCONCLUSIVE,
+        Overall.NOT_EVALUABLE,
+        Overall.WARN,
+    ]
+    return next(
+        (verdict for verdict in order if verdict in verdicts),
+        Overall.PASS if verdicts else Overall.NOT_EVALUABLE,
+    )
