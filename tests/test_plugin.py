@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
-import sandtrail.sandbox.plugin_support  # noqa: F401  loaded once, outside: an inner run forgets what it imports
 from sandtrail.sandbox import library
 
+# loaded once, outside: an inner run forgets what it imports
+import_module("sandtrail.sandbox.plugin_support")
 list(library())
 
 HEAD = """
