@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any
 from zoneinfo import available_timezones
 
 from sandtrail.fakes import Service
@@ -15,10 +17,11 @@ from sandtrail.fakes.world import check_fault
 from sandtrail.ledgers import WorldSpec
 from sandtrail.ledgers.specs import SYMBOL, Fault, kind_of
 from sandtrail.ledgers.spelling import near
+from sandtrail.ledgers.trees import as_list
 from sandtrail.sandbox.toolbox import BadOffer, Tool, all_tools, offered
 from sandtrail.scenarios import BadScenario, Scenario
 from sandtrail.scenarios.contract import Contract
-from sandtrail.scenarios.scenario import Family, Place, User
+from sandtrail.scenarios.scenario import Family, Offered, Place, User
 
 _FIELD = re.compile(rf"\{{({SYMBOL.pattern})\.(\w+)\}}")
 
@@ -31,9 +34,10 @@ def checked(scenario: Scenario, services: Iterable[type[Service]]) -> Scenario:
     _check_texts(scenario, ready)
     for number, fault in enumerate(scenario.world.faults):
         _check_fault(scenario, number, fault, ready)
-    tools = _check_offer(scenario, ready)
+    tools, first = _check_offer(scenario, ready)
     _check_tools(scenario, tools)
-    _check_symbols(scenario)
+    _check_first(scenario, first)
+    _check_symbols(scenario, ready)
     _check_effects(scenario, ready)
     return scenario
 
@@ -76,17 +80,26 @@ def _check_fault(scenario: Scenario, number: int, fault: Fault, ready: Services)
 
 
 def _check_texts(scenario: Scenario, ready: Services) -> None:
-    for text in scenario.user.texts():
+    for part, text in _texts(scenario.user):
         for symbol, field in _FIELD.findall(text):
             columns = ready.schema.by_kind[kind_of(symbol)].columns
             if field not in columns:
                 raise BadScenario(
-                    scenario.place("user"), f"{symbol} has no field {field!r}{near(field, columns)}"
+                    scenario.place(part), f"{symbol} has no field {field!r}{near(field, columns)}"
                 )
 
 
-def _check_offer(scenario: Scenario, ready: Services) -> dict[str, Tool]:
-    """The tools of the catalog by name; what the offer names must be among them, distractors must be offered."""
+def _texts(user: User) -> Iterator[tuple[str, str]]:
+    """Everything the user may say, with its part."""
+    yield "user.says", user.says
+    yield from ((f"user.then.{number}", text) for number, text in enumerate(user.then))
+    yield from ((f"user.knows.{name}", text) for name, text in user.knows.items())
+    for part in ("confirms", "changes_mind", "chooses"):
+        yield f"user.{part}", getattr(user, part)
+
+
+def _check_offer(scenario: Scenario, ready: Services) -> tuple[dict[str, Tool], set[str]]:
+    """The tools of the catalog by name, and those offered first; what the offer names must be among them."""
     try:
         tools = all_tools(ready, scenario.catalog)
     except BadOffer as error:
@@ -101,33 +114,62 @@ def _check_offer(scenario: Scenario, ready: Services) -> dict[str, Tool]:
             _ = box.catalog  # refuses a name that stands twice
     except BadOffer as error:
         reason = f"there is no tool {error.name!r}{near(error.name, error.known)}"
-        raise BadScenario(scenario.place(error.part), reason) from None
-    except ValueError as error:
-        raise BadScenario(scenario.place("catalog"), str(error)) from None
+        raise BadScenario(_named_at(scenario, error.name), reason) from None
+    except ValueError as error:  # two tools of one name: somebody gave a tool the name of another
+        parts = [part for part, _, new in _renames(scenario.offer) if repr(new) in str(error)]
+        raise BadScenario(scenario.place(parts[0] if parts else "catalog"), str(error)) from None
     if not boxes[0].tools:
         raise BadScenario(scenario.place("catalog"), "no tool is left to offer")
-    first = {tool.name for tool in boxes[0].tools}
+    for before, after in pairwise(boxes):
+        if before.catalog == after.catalog:
+            number = next(n for n, one in enumerate(scenario.offer.changes) if one.turn == after.turn)
+            reason = f"turn {after.turn}: nothing changes: the tools are offered, or gone, already"
+            raise BadScenario(scenario.place(f"catalog.changes.{number}"), reason)
+    return {tool.name: tool for tool in tools}, {tool.name for tool in boxes[0].tools}
+
+
+def _renames(offer: Offered) -> Iterator[tuple[str, str, str]]:
+    """Every rename: its part, the old name, the new one."""
+    renames = [("catalog.rename", offer.rename)]
+    renames += [(f"catalog.changes.{n}.rename", change.rename) for n, change in enumerate(offer.changes)]
+    return ((f"{part}.{old}", old, new) for part, pairs in renames for old, new in pairs.items())
+
+
+def _named_at(scenario: Scenario, name: str) -> Place:
+    """Where the catalog part of a scenario names a tool."""
+    offer = scenario.offer
+    lists = [(f"catalog.{key}", tuple(getattr(offer, key))) for key in ("only", "without", "withheld")]
+    for number, change in enumerate(offer.changes):
+        lists += [(f"catalog.changes.{number}.{key}", getattr(change, key)) for key in ("remove", "add")]
+    parts = [f"{part}.{name}" for part, tools in lists if name in tools]
+    parts += [part for part, old, _ in _renames(offer) if old == name]
+    parts += [f"catalog.distractors.{n}" for n, one in enumerate(offer.distractors) if one.tool == name]
+    return scenario.place(parts[0])
+
+
+def _check_first(scenario: Scenario, first: set[str]) -> None:
+    """What may be chosen first is offered; so are distractors, and they are not right."""
     for number, distractor in enumerate(scenario.offer.distractors):
+        place = scenario.place(f"catalog.distractors.{number}")
         if distractor.tool not in first:
-            raise BadScenario(
-                scenario.place(f"catalog.distractors.{number}"),
-                f"{distractor.tool} is a distractor, and not offered",
-            )
+            raise BadScenario(place, f"{distractor.tool} is a distractor, and not offered")
         if distractor.tool in (scenario.expect.first or ()):
             raise BadScenario(
-                scenario.place(f"catalog.distractors.{number}"),
-                f"{distractor.tool} is a distractor, and a right first tool too; drop one",
+                place, f"{distractor.tool} is a distractor, and a right first tool too; drop one"
             )
-    return {tool.name: tool for tool in tools}
+    for tool in scenario.expect.first or ():
+        if tool not in first:
+            raise BadScenario(
+                scenario.place(f"expect.first.{tool}"), f"{tool} is a right first tool, and not offered"
+            )
 
 
 def _named_tools(scenario: Scenario) -> Iterator[tuple[str, str]]:
     """Every tool that the expectations name, with its part."""
     expect = scenario.expect
-    yield from (("expect.first", tool) for tool in expect.first or ())
-    yield from (("expect.calls", tool) for tool in expect.calls)
-    yield from ((f"expect.forbid.{tool}", tool) for tool in expect.forbid)
-    yield from ((f"labels.{label.by}", tool) for label in expect.labels for tool in label.first)
+    for key in ("first", "calls", "forbid"):
+        yield from ((f"expect.{key}.{tool}", tool) for tool in getattr(expect, key) or ())
+    yield from ((f"labels.{label.by}.{tool}", tool) for label in expect.labels for tool in label.first)
     for number, rule in enumerate(expect.order):
         yield f"expect.order.{number}", rule.tool
         if rule.before:
@@ -158,22 +200,31 @@ def _check_tools(scenario: Scenario, tools: dict[str, Tool]) -> None:
             )
 
 
-def _check_symbols(scenario: Scenario) -> None:
-    """Every symbol of an expectation is one of the world."""
-    named = [
-        (f"expect.effects.{n}", value)
-        for n, one in enumerate(scenario.expect.effects)
-        for value in one.facts.values()
-    ]
-    named += [(f"expect.arguments.{one.tool}.{one.name}", one.value) for one in scenario.expect.arguments]
-    named += [("expect.foreign", symbol) for symbol in scenario.expect.foreign]
-    for part, value in named:
-        if isinstance(value, str) and SYMBOL.fullmatch(value) and value not in scenario.world.entities:
-            made = value.rsplit(".", 1)[1].isdigit()
-            if not made:
-                raise BadScenario(
-                    scenario.place(part), f"{value} is not in world{near(value, scenario.world.entities)}"
-                )
+def _check_symbols(scenario: Scenario, ready: Services) -> None:
+    """Every symbol of an expectation is one of the world, or one that comes into being: $refund.1."""
+    for part, value in _named_symbols(scenario.expect):
+        if not isinstance(value, str) or not SYMBOL.fullmatch(value) or value in scenario.world.entities:
+            continue
+        kinds = [kind for kind in ready.schema.by_kind if kind]
+        if not value.rsplit(".", 1)[1].isdigit():
+            raise BadScenario(
+                scenario.place(part), f"{value} is not in world{near(value, scenario.world.entities)}"
+            )
+        if kind_of(value) not in kinds:
+            hint = near(kind_of(value), kinds)
+            raise BadScenario(
+                scenario.place(part), f"{value}: there is no entity kind {kind_of(value)!r}{hint}"
+            )
+
+
+def _named_symbols(expect: Contract) -> Iterator[tuple[str, Any]]:
+    """Every value of the expectations that may be a symbol, with its part."""
+    for number, effect in enumerate(expect.effects):
+        yield from ((f"expect.effects.{number}.facts.{name}", fact) for name, fact in effect.facts.items())
+    for one in expect.arguments:
+        values = as_list(one.value) or [one.value]
+        yield from ((f"expect.arguments.{one.tool}.{one.name}", value) for value in values)
+    yield from ((f"expect.foreign.{symbol}", symbol) for symbol in expect.foreign)
 
 
 def _check_effects(scenario: Scenario, ready: Services) -> None:

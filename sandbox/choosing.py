@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sandtrail.ledgers.spelling import near
 from sandtrail.sandbox.cli import UsageError
 from sandtrail.sandbox.loading import SUFFIX, Loaded, found, shipped, shipped_names
+from sandtrail.scenarios.scenario import Place
 
 
 def chosen(
@@ -18,6 +19,8 @@ def chosen(
     catalog: str = "",
 ) -> list[Loaded]:
     """The scenarios. Raises UsageError for a name that is none, BadScenario for a file that cannot be used."""
+    if catalog and not any(name.endswith(".jsonl") for name in named):
+        raise UsageError("--catalog is for selection datasets (.jsonl); a scenario names its own catalog")
     names = shipped_names()
     every: list[Loaded] = []
     for name in named or names:
@@ -32,11 +35,7 @@ def chosen(
             raise UsageError(
                 f"there is no scenario {name!r}{near(name, names)}; sandtrail list shows all, files end in {SUFFIX}"
             ) from None
-    twice = sorted(
-        {one.scenario.id for one in every if sum(o.scenario.id == one.scenario.id for o in every) > 1}
-    )
-    if twice:
-        raise UsageError(f"the id {twice[0]!r} is that of several scenarios; ids are unique in a run")
+    once(every)
     known = {one.scenario.id for one in every}
     for name in ids:
         if name not in known:
@@ -44,3 +43,16 @@ def chosen(
     kept = [one for one in every if not ids or one.scenario.id in ids]
     kept = [one for one in kept if set(tags) <= set(one.scenario.tags)]
     return kept[:limit]
+
+
+def once(every: Sequence[Loaded]) -> None:
+    """Refuse scenarios that share an id: reports could not tell them apart. Raises UsageError."""
+    places: dict[str, Place] = {}
+    for scenario in (one.scenario for one in every):
+        place = scenario.place("scenario")
+        if scenario.id in places:
+            raise UsageError(
+                f"the id {scenario.id!r} is that of several scenarios, at {places[scenario.id]} and {place}; "
+                "ids are unique in a run"
+            )
+        places[scenario.id] = place

@@ -30,6 +30,9 @@ EXIT_CODES = {
 STORE = ".sandtrail/results.sqlite"
 """Where runs are stored, where nothing else is said."""
 
+_LONGEST = 2000
+"""So much of an error is printed: it may echo a whole line of a file."""
+
 _CODES = """exit codes:
   0 pass   1 findings that fail   2 usage or input error
   3 harness fault   4 inconclusive, or nothing evaluated
@@ -53,9 +56,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UsageError, BadScenario) as error:
         from sandtrail.sandbox.trail import clean  # noqa: PLC0415
 
-        sys.stderr.write(f"sandtrail: {clean(str(error))}\n")
+        said = clean(str(error))
+        sys.stderr.write(f"sandtrail: {said if len(said) <= _LONGEST else said[:_LONGEST] + '…'}\n")
         sys.stderr.write("exit 2: the input cannot be used\n")
         return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("\nexit 130: stopped\n")
+        return 130
     except BrokenPipeError:
         sys.stderr.close()
         return 0
@@ -65,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="sandtrail",
-        description="A fake-service sandbox for trajectory and side-effect tests of tool-using agents.",
+        description="Fake services for trajectory and side-effect tests of tool-using agents.",
         epilog=_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -290,4 +297,5 @@ def print_lines(lines: Iterable[Line]) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    # as the module that the commands import: else their UsageError is another class than the one caught here
+    raise SystemExit(importlib.import_module("sandtrail.sandbox.cli").main())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import secrets
+import shlex
 import sys
 import threading
 import time
@@ -20,7 +21,7 @@ from sandtrail.sandbox.loading import Loaded
 from sandtrail.sandbox.registry import Agents, UnknownAgent
 from sandtrail.sandbox.runner import Result, Setting
 from sandtrail.sandbox.summary import because, failures, overall, repeats, rows, totals, used
-from sandtrail.sandbox.trail import LEGEND, Line, counted, trail
+from sandtrail.sandbox.trail import LEGEND, Line, counted, cut, trail
 
 if TYPE_CHECKING:
     from sandtrail.sandbox.stored import Keeper
@@ -199,7 +200,7 @@ class Progress:
         left = f", {spent / done * (self._total - done):.0f} s left" if done else ""
         cost = f", {usage.cost / 1_000_000:.2f} USD" if usage.cost else ""
         text = f"{done}/{self._total} runs, {failed} failed{left}, {usage.tokens} tokens{cost}  {name}"
-        sys.stderr.write(f"\r\x1b[K{text[:79]}")
+        sys.stderr.write(f"\r\x1b[K{cut(text, 79)}")
         sys.stderr.flush()
 
 
@@ -211,13 +212,13 @@ def _report(
 ) -> None:
     if options.trail or len(results) <= FEW:
         for result in results:
-            print_lines([*trail(result, options.agent), Line("")])
+            print_lines([*trail(result, options.agent, more=_more(options)), Line("")])
         if results:
             print_lines([Line(LEGEND, "dim")])
     if len(results) > FEW:
         print_lines(rows(results))
         print_lines(failures(results))
-        print_lines(repeats(results, options.agent))
+        print_lines(repeats(results, options.agent, _more(options)))
     print_lines(totals(results))
     if without:
         told = f"{counted(len(without), 'scenario')} without a script {options.agent!r} left out"
@@ -225,7 +226,27 @@ def _report(
     if keeper is not None:
         print_lines([Line(f"stored as {keeper.run} in {keeper.place}: sandtrail show {keeper.run}")])
     verdict = overall([result.overall for result in results])
-    print_lines([Line(f"exit {EXIT_CODES[verdict]}: {because(results)}", "bold")])
+    print_lines([Line(f"exit {EXIT_CODES[verdict]}: {because(results)}{_nothing(options, results)}", "bold")])
+
+
+def _nothing(options: argparse.Namespace, results: list[Result]) -> str:
+    """Why nothing was evaluated."""
+    if results or not (options.tag or options.scenarios):
+        return ""
+    tags = " and ".join(options.tag)
+    return f": no scenario has the tag {tags}" if tags else f": {', '.join(options.scenarios)} holds no case"
+
+
+_REPEATED = ("message_limit", "token_limit", "time_limit", "cost_limit", "temperature", "thinking")
+
+
+def _more(options: argparse.Namespace) -> str:
+    """The other options that decide what a run does, as they stand in the command that repeats it."""
+    given = {name: getattr(options, name) for name in _REPEATED}
+    given["price"] = options.price and ",".join(f"{one:g}" for one in options.price)
+    given["max_tokens"] = None if options.max_tokens == 4096 else options.max_tokens
+    words = [f" --{name.replace('_', '-')} {value}" for name, value in given.items() if value is not None]
+    return "".join([*words, *(f" --url {shlex.quote(url)}" for url in options.url)])
 
 
 def _as_json(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from sandtrail.ledgers import Finding, Severity
-from sandtrail.sandbox.choosing import chosen
+from sandtrail.sandbox.choosing import chosen, once
 from sandtrail.sandbox.cli import UsageError, print_json, print_lines
 from sandtrail.sandbox.linting import lint
-from sandtrail.sandbox.loading import Loaded, load_catalog
-from sandtrail.sandbox.trail import STYLES, Line, clean, counted, cut, wrapped
+from sandtrail.sandbox.loading import CATALOG, Loaded, files_below, load_catalog, shipped_names
+from sandtrail.sandbox.trail import STYLES, Line, clean, counted, cut, padded, wrapped
 from sandtrail.scenarios import BadScenario, Scenario
 from sandtrail.scenarios.scenario import CatalogFile, Place
 from sandtrail.scenarios.shapes import json_schema
@@ -27,7 +28,9 @@ def list_command(options: argparse.Namespace) -> int:
         tags = f"  [{', '.join(scenario.tags)}]" if scenario.tags else ""
         print_lines([Line(cut(f"{scenario.id}{tags}"), "bold"), *wrapped(scenario.why, "  ", "  ", "")])
     if not scenarios:
-        print_lines([Line(f"exit 4: no scenario has the tag {', '.join(options.tag)}")])
+        tags, named = " and ".join(options.tag), ", ".join(options.scenarios)
+        reason = f"no scenario has the tag {tags}" if tags else f"{named} holds no case"
+        print_lines([Line(cut(f"exit 4: {reason}"))])
         return 4
     print_lines([Line(f"exit 0: {counted(len(scenarios), 'scenario')}")])
     return 0
@@ -41,6 +44,9 @@ def show_command(options: argparse.Namespace) -> int:
 
         code: int = show_run(options.store, name, as_json=options.json)
         return code
+    if name.endswith(CATALOG):
+        file = Path(name)
+        return _show_catalog(load_catalog(file.name, file.parent, Place(name, 1)), as_json=options.json)
     if "@" in name:
         return _show_catalog(load_catalog(name, None, Place(name, 1)), as_json=options.json)
     found = chosen([name], limit=1)
@@ -75,20 +81,20 @@ def _as_json(scenario: Scenario) -> dict[str, object]:
 
 
 def _shown(scenario: Scenario) -> Iterator[Line]:
-    yield Line(f"{scenario.id}  revision {scenario.revision}", "bold")
+    yield Line(cut(f"{scenario.id}  revision {scenario.revision}"), "bold")
     yield from wrapped(scenario.why, "  ", "  ", "")
     tags = ", ".join(scenario.tags) or "no tags"
     yield from wrapped(f"{scenario.place('scenario')} · {scenario.language} · {tags}", "  ", "  ", "dim")
     yield Line("")
-    yield from wrapped(clean(scenario.user.says), "  user   ", " " * 9, "cyan")
+    yield from wrapped(scenario.user.says, "  user   ", " " * 9, "cyan")
     for text in scenario.user.then:
-        yield from wrapped(clean(text), "  then   ", " " * 9, "cyan")
+        yield from wrapped(text, "  then   ", " " * 9, "cyan")
     for name, fact in scenario.user.knows.items():
-        yield from wrapped(clean(f"{name}: {fact}"), "  knows  ", " " * 9, "cyan")
+        yield from wrapped(f"{name}: {fact}", "  knows  ", " " * 9, "cyan")
     yield Line("")
     for symbol, fields in scenario.world.entities.items():
         told = ", ".join(f"{name}: {value}" for name, value in fields.items())
-        yield Line(cut(f"  {symbol}  {clean(told)}"))
+        yield Line(cut(f"  {symbol}  {told}"))
     yield Line("")
     yield from _expected(scenario)
 
@@ -107,7 +113,7 @@ def _expected(scenario: Scenario) -> Iterator[Line]:
     told += [("label", f"{one.by}: {' or '.join(one.first) or 'no tool'}") for one in expect.labels]
     told.append(("ask", str(expect.clarification).replace("_", " ")))
     for what, text in told:
-        yield from wrapped(clean(text), f"  {what:<9}", " " * 11, "")
+        yield from wrapped(text, f"  {what:<9}", " " * 11, "")
 
 
 def _show_catalog(catalog: CatalogFile, *, as_json: bool) -> int:
@@ -120,11 +126,11 @@ def _show_catalog(catalog: CatalogFile, *, as_json: bool) -> int:
             }
         )
         return 0
-    print_lines([Line(f"{catalog.key}  {counted(len(catalog.tools), 'tool')}", "bold")])
+    print_lines([Line(f"{cut(catalog.key, 60)}  {counted(len(catalog.tools), 'tool')}", "bold")])
     for tool in catalog.tools:
         kind = "canned" if tool.canned else "" if tool.operation == tool.name else f"does {tool.operation}"
         note = f"deprecated: use {tool.deprecated}" if tool.deprecated else kind
-        print_lines([Line(cut(f"  {tool.name:<28}{note}"))])
+        print_lines([Line(cut(f"  {padded(tool.name, max(28, len(tool.name) + 2))}{note}"))])
     return 0
 
 
@@ -134,28 +140,35 @@ def _show_catalog(catalog: CatalogFile, *, as_json: bool) -> int:
 def lint_command(options: argparse.Namespace) -> int:
     """Check files; every error with file and line."""
     problems: list[dict[str, str]] = []
-    checked = 0
-    for name in options.scenarios or [""]:
+    loaded: list[Loaded] = []
+    for name in _each(options.scenarios):
         try:
-            loaded = chosen([name] if name else [])
+            loaded += chosen([name])
         except BadScenario as error:
             problems.append({"place": str(error.place), "problem": error.reason})
-            continue
-        checked += len(loaded)
-        problems += [
-            {"place": place, "problem": finding.reason} for one in loaded for place, finding in _linted(one)
-        ]
+    once(loaded)
+    checked = len(loaded)
+    problems += [
+        {"place": place, "problem": finding.reason} for one in loaded for place, finding in _linted(one)
+    ]
     if options.json:
         print_json({"checked": checked, "problems": problems})
     else:
         for problem in problems:
             print_lines([Line(f"{clean(problem['place'])}:", STYLES[Severity.MAJOR])])
-            print_lines(wrapped(clean(problem["problem"]), "  ", "  ", ""))
+            print_lines(wrapped(problem["problem"], "  ", "  ", ""))
         reason = (
             f"{counted(len(problems), 'problem')}" if problems else f"{counted(checked, 'scenario')} checked"
         )
         print_lines([Line(f"exit {2 if problems else 0 if checked else 4}: {reason}")])
     return 2 if problems else 0 if checked else 4
+
+
+def _each(named: Sequence[str]) -> Iterator[str]:
+    """Every file by itself, so that one that cannot be read does not hide the others."""
+    for name in named or shipped_names():
+        below = files_below(Path(name)) if Path(name).is_dir() else []
+        yield from map(str, below) if below else [name]
 
 
 def _linted(loaded: Loaded) -> Iterator[tuple[str, Finding]]:

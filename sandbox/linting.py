@@ -18,7 +18,11 @@ REFERENCE = "scripted"
 
 
 def lint(loaded: Loaded) -> Iterator[Finding]:
-    """Everything that is wrong with a scenario, each at its part."""
+    """Everything that is wrong with a scenario, each at its part, and once."""
+    yield from dict.fromkeys(_found(loaded))
+
+
+def _found(loaded: Loaded) -> Iterator[Finding]:
     scenario = loaded.scenario
     yield from flaws(scenario)
     told = [briefing(scenario), *scenario.user.texts()]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sandtrail.fakes import SERVICES, Service
 from sandtrail.ledgers import WorldSpec
+from sandtrail.ledgers.spelling import near
 from sandtrail.sandbox.checking import check_world, checked
 from sandtrail.scenarios import BadScenario, Scenario, parse
 from sandtrail.scenarios.catalogs import parse_catalog, parse_dataset
@@ -79,7 +80,7 @@ def found(
     for name in paths:
         path = Path(name)
         if path.is_dir():
-            below = sorted(path.rglob(f"*{SUFFIX}"))
+            below = files_below(path)
             if not below:
                 raise FileNotFoundError(f"{name}: no file below it ends in {SUFFIX}")
             yield from (Loaded(load(file, services=services), file.parent) for file in below)
@@ -91,6 +92,14 @@ def found(
             yield Loaded(load(path, services=services), path.parent)
         else:
             raise FileNotFoundError(f"{name}: neither a folder, nor a file that ends in {SUFFIX} or .jsonl")
+
+
+def files_below(folder: Path) -> list[Path]:
+    """The scenario files below a folder, those in hidden folders (.venv, .git) left out."""
+    every = (file for file in folder.rglob(f"*{SUFFIX}"))
+    return sorted(
+        file for file in every if not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    )
 
 
 def load_dataset(
@@ -108,23 +117,40 @@ def load_catalog(name: str, folder: Path | None, place: Place) -> CatalogFile:
 
     Raises BadScenario at `place` where there is none, or the version is another.
     """
-    if name.endswith(CATALOG):
-        beside = Path(name)
-        if beside.is_absolute() or ".." in beside.parts:
-            raise BadScenario(
-                place, f"catalog {name!r}: a file beside the scenario is wanted, no path out of its folder"
-            )
-        if folder is not None:
-            return parse_catalog(_text(folder / beside), str(folder / beside))
-    wanted, _, version = name.partition("@")
-    for home in (folder, _shipped()):
-        entry = None if home is None else home / f"{wanted}{CATALOG}"
-        if entry is not None and entry.is_file():
-            catalog = parse_catalog(entry.read_text(encoding="utf-8"), f"{wanted}{CATALOG}")
-            if version and str(catalog.version) != version:
-                raise BadScenario(place, f"catalog {name!r}: the file has version {catalog.version}")
-            return catalog
-    raise BadScenario(place, f"there is no catalog {name!r}; shipped is support@1, others end in {CATALOG}")
+    wanted, _, version = name.removesuffix(CATALOG).partition("@")
+    beside = Path(f"{wanted}{CATALOG}")
+    if beside.is_absolute() or ".." in beside.parts:
+        raise BadScenario(
+            place, f"catalog {name!r}: a file beside the scenario is wanted, no path out of its folder"
+        )
+    shipped_ones = {
+        entry.name.removesuffix(CATALOG): entry
+        for entry in _shipped().iterdir()
+        if entry.name.endswith(CATALOG)
+    }
+    if folder is not None and _is_file(folder / beside):
+        catalog = _catalog(_text(folder / beside), str(folder / beside))
+    elif wanted in shipped_ones:
+        catalog = _catalog(shipped_ones[wanted].read_text(encoding="utf-8"), beside.name)
+    else:
+        hint = near(wanted, sorted(shipped_ones))
+        raise BadScenario(place, f"there is no catalog {name!r}; one's own end in {CATALOG}{hint}")
+    if version and str(catalog.version) != version:
+        raise BadScenario(place, f"catalog {name!r}: the file has version {catalog.version}")
+    return catalog
+
+
+@lru_cache(maxsize=64)
+def _catalog(text: str, origin: str) -> CatalogFile:
+    """A catalog is frozen, and read once for all the scenarios over it."""
+    return parse_catalog(text, origin)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def _with_catalog(scenario: Scenario, folder: Path | None) -> Scenario:
@@ -141,11 +167,15 @@ def _shipped() -> Traversable:
 
 def _text(file: Path) -> str:
     """A file's text. Raises BadScenario where it cannot be read, is no UTF-8, or is too large."""
-    place = Place(str(file), 1)
     try:
-        if file.stat().st_size > LARGEST:
-            raise BadScenario(place, f"the file is larger than {LARGEST} bytes")
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "no UTF-8 text"
-        raise BadScenario(place, f"cannot be read: {reason}") from None
+        body = file.read_bytes() if file.stat().st_size <= LARGEST else None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadScenario(Place(str(file), 1), f"cannot be read: {reason}") from None
+    if body is None:
+        raise BadScenario(Place(str(file), 1), f"the file is larger than {LARGEST} bytes")
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = body.count(b"\n", 0, error.start) + 1
+        raise BadScenario(Place(str(file), line), "cannot be read: no UTF-8 text") from None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sandtrail.ledgers.spelling import near
 from sandtrail.sandbox.agents import Agent, BlackBox, OffScript, Replay, scripted
 from sandtrail.sandbox.loading import Loaded
 
@@ -75,8 +76,10 @@ class Agents:
         try:
             return scripted(loaded.scenario.id, self.name, folder=loaded.folder)
         except OffScript as error:
-            known = ", ".join((*BUILT_IN, *KINDS))
-            raise UnknownAgent(f"{error}; agents are {known}, or a script of the scenario") from None
+            names = ", ".join((*BUILT_IN, *KINDS))
+            close = near(self.name, BUILT_IN)
+            hint = close if "did you mean" in close else ""
+            raise UnknownAgent(f"{error}{hint}; agents are {names}, or a script of the scenario") from None
 
     def _replay(self, loaded: Loaded, repetition: int) -> Replay:
         recorded = self._made["recorded"].get((loaded.scenario.id, repetition))
@@ -107,16 +110,10 @@ def _imported(path: str) -> Agent | BlackBox:
         found: Any = importlib.import_module(name)
         for step in attribute.split("."):
             found = getattr(found, step)
-    except ImportError as error:
-        raise UnknownAgent(f"agent python:{path}: {error}") from None
-    except AttributeError as error:
-        raise UnknownAgent(f"agent python:{path}: {error}") from None
-    if isinstance(found, type):
-        found = found()
-    try:
-        return as_agent(found)
-    except (TypeError, ValueError) as error:
-        raise UnknownAgent(f"agent python:{path}: {error}") from None
+        return as_agent(found() if isinstance(found, type) else found)
+    except Exception as error:  # whatever somebody's module raises as it is imported or made
+        kind = "" if isinstance(error, ImportError | AttributeError) else f"{type(error).__name__}: "
+        raise UnknownAgent(f"agent python:{path}: {kind}{error}") from error
 
 
 def _recorded(path: str) -> dict[tuple[str, int], Any]:

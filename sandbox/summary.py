@@ -12,8 +12,16 @@ from sandtrail.ledgers import Finding, Overall, Severity
 from sandtrail.ledgers.conversation import Usage
 from sandtrail.sandbox.runner import Result
 from sandtrail.sandbox.stats import share_text
-from sandtrail.sandbox.trail import STYLES, WORDS, Line, again, clean, counted, cut, wrapped
+from sandtrail.sandbox.trail import STYLES, WIDTH, WORDS, Line, again, counted, cut, padded, wrapped
 from sandtrail.scenarios.recovery import Recovery
+
+_OTHERS = {
+    Overall.HARNESS_FAULT: "harness",
+    Overall.INCONCLUSIVE: "open",
+    Overall.NOT_EVALUABLE: "unseen",
+    Overall.INVALID_INPUT: "invalid",
+}
+"""Verdicts that say nothing of the agent, short enough for a column."""
 
 _SHOWN = 5
 """So many failures of one code are told in full; the rest are counted."""
@@ -21,20 +29,20 @@ _SHOWN = 5
 
 def rows(results: Sequence[Result]) -> Iterator[Line]:
     """One line for each run, under a head."""
-    yield Line(f"{'scenario':<38}{'verdict':<9}{'first decision':<16}{'gravest finding'}", "bold")
+    yield Line(f"{'scenario':<31}{'verdict':<8}{'first decision':<15}{'gravest finding'}", "bold")
     for result in results:
-        word, style = WORDS.get(result.overall, (str(result.overall).replace("_", " "), "bold magenta"))
+        word, style = WORDS.get(result.overall, (_OTHERS.get(result.overall, ""), "bold magenta"))
         first = str(result.verdict.first or "-").replace("_", " ")
         worst = result.findings[0].code if result.findings else _note(result)
         several = f"#{result.trajectory.repetition}" if result.trajectory.repetition > 1 else ""
-        name = cut(f"{result.scenario.id}{several}", 37)
-        yield Line(cut(f"{name:<38}{cut(word, 8):<9}{cut(first, 15):<16}{worst}"), style.replace("bold ", ""))
+        name = padded(f"{cut(result.scenario.id, 30 - len(several))}{several}", 31)
+        yield Line(cut(f"{name}{padded(word, 8)}{padded(first, 15)}{worst}"), style.replace("bold ", ""))
 
 
 def _note(result: Result) -> str:
     """What is to be said of a run without findings."""
     if result.scenario.idle_passes:
-        return "(would pass by doing nothing)"
+        return "(an idle agent passes)"
     recovered = result.verdict.recovery.label
     return "" if recovered is Recovery.NEVER_WRONG else f"({str(recovered).replace('_', ' ')})"
 
@@ -68,22 +76,23 @@ def failures(results: Sequence[Result]) -> Iterator[Line]:
 def _told(held: Sequence[Held]) -> Iterator[Line]:
     yield Line(f"  {held[0].finding.code}  {counted(len(held), 'time')}")
     for one in held[:_SHOWN]:
-        text = clean(f"{one.result.scenario.id}, {one.finding.at}: {one.finding.reason}")
-        yield from list(wrapped(text, "    ", "      ", ""))[:4]
+        text = f"{one.result.scenario.id}, {one.finding.at}: {one.finding.reason}"
+        lines = list(wrapped(text, "    ", "      ", ""))
+        yield from lines[:4] if len(lines) <= 4 else [*lines[:3], Line(cut(f"{lines[3].text} …", WIDTH))]
     if len(held) > _SHOWN:
         others = ", ".join(dict.fromkeys(one.result.scenario.id for one in held[_SHOWN:]))
         yield from wrapped(f"and {len(held) - _SHOWN} more: {others}", "    ", "      ", "dim")
 
 
-def repeats(results: Sequence[Result], agent: str) -> Iterator[Line]:
-    """One line for each run that does not pass: the command that repeats it."""
+def repeats(results: Sequence[Result], agent: str, more: str = "") -> Iterator[Line]:
+    """One line for each run that does not pass: the command that repeats it. `more` are its other options."""
     failed = [result for result in results if result.overall not in {Overall.PASS, Overall.WARN}]
     if not failed:
         return
     yield Line("")
     yield Line("again, one by one:", "bold")
     for result in failed:
-        yield from again(result, agent)
+        yield from again(result, agent, more)
 
 
 def totals(results: Sequence[Result]) -> Iterator[Line]:
@@ -94,9 +103,8 @@ def totals(results: Sequence[Result]) -> Iterator[Line]:
     yield Line("")
     yield Line(f"{share_text(passed, len(counting))} runs pass", "bold")
     if idle:
-        yield Line(
-            f"{sum(map(_passes, idle))} of {len(idle)} pass that an agent passes by doing nothing; not counted above"
-        )
+        said = f"{sum(map(_passes, idle))} of {len(idle)} pass that an agent passes by doing nothing"
+        yield from wrapped(f"{said}; not counted above", "", "  ", "")
     firsts = [
         result.verdict.first
         for result in results
@@ -105,9 +113,8 @@ def totals(results: Sequence[Result]) -> Iterator[Line]:
     yield Line(f"{share_text(sum(first.right for first in firsts), len(firsts))} first decisions are right")
     ambiguous = sum(result.scenario.expect.ambiguous for result in results)
     if ambiguous:
-        yield Line(
-            f"{counted(ambiguous, 'run')} of cases that people label differently: not scored on the first decision"
-        )
+        said = f"{counted(ambiguous, 'run')} of cases that people label differently"
+        yield from wrapped(f"{said}: not scored on the first decision", "", "  ", "")
     unexpected = sum(result.unexpected_writes for result in results)
     yield Line(f"unexpected writes {unexpected}", "bold red" if unexpected else "bold")
     usage = used(results)
@@ -134,7 +141,9 @@ def because(results: Sequence[Result]) -> str:
     if not results:
         return "nothing was evaluated"
     if not found:
-        return "every run passes"
+        amiss = [str(result.overall).replace("_", " ") for result in results if not _passes(result)]
+        told = ", ".join(f"{counted(amiss.count(word), 'run')} {word}" for word in dict.fromkeys(amiss))
+        return told or "every run passes"
     weights = sorted({finding.severity for finding in found}, key=lambda severity: -severity.rank)
     by_weight = ", ".join(f"{sum(one.severity is weight for one in found)} {weight}" for weight in weights)
     return f"{counted(len(found), 'finding')}: {by_weight}"

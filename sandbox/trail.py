@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-import textwrap
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any, assert_never
 
 from sandtrail.ledgers import Attempt, Outcome, Overall, Page, Severity
@@ -79,41 +80,53 @@ def counted(count: int, noun: str) -> str:
 LEGEND = "columns: tool, arguments, outcome, where the value stood · + added ~ changed"
 
 
-def trail(result: Result, agent: str = "", *, repeat: str = "") -> Iterator[Line]:
+def trail(result: Result, agent: str = "", *, repeat: str = "", more: str = "") -> Iterator[Line]:
     """All lines of one run: head, conversation with calls and row changes, findings, foot.
 
-    `agent` is its name on the command line; `repeat` is the line that repeats the run, where that is another command.
+    `agent` is its name on the command line, `more` the other options; `repeat` is the line that repeats the run, where
+    that is another command.
     """
     run = result.trajectory
     word, style = WORDS.get(result.overall, (result.overall.upper(), "bold magenta"))
     worst = f"  {result.findings[0].code}" if result.findings else ""
-    yield Line(cut(f"{run.scenario:<40}{word}{worst}"), style)
-    calls = len(run.answers)
-    yield Line(f"  {run.agent} · seed {run.seed} · {counted(run.turns, 'turn')} · {counted(calls, 'call')}")
+    yield Line(cut(f"{padded(run.scenario, 40)}{word}{worst}"), style)
+    counts = f"seed {run.seed} · {counted(run.turns, 'turn')} · {counted(len(run.answers), 'call')}"
+    yield Line(f"  {cut(run.agent, WIDTH - 5 - len(counts))} · {counts}")
     yield Line("")
     yield from _steps(result)
     yield Line("")
     for finding in result.findings:
-        text = clean(f"{finding.severity} {finding.code}  at {finding.at}: {finding.reason}")
+        text = f"{finding.severity} {finding.code}  at {finding.at}: {finding.reason}"
         yield from wrapped(text, "  ", " " * 11, STYLES[finding.severity])
     yield from wrapped(_foot(result), "  ", "  ", "")
     if result.findings:
-        yield from _repeated(repeat) if repeat else again(result, agent or run.agent)
+        yield from _repeated(repeat) if repeat else again(result, agent or run.agent, more)
 
 
-def again(result: Result, agent: str) -> Iterator[Line]:
-    """The command that repeats a run, ids included; on a line of its own where it is long."""
-    run, place = result.trajectory, result.scenario.place("scenario")
-    named = place.file if "/" in place.file or place.file.startswith(".") else run.scenario
-    command = f"sandtrail run {shlex.quote(named)}" + (
-        "" if agent == "lexical" else f" --agent {shlex.quote(agent)}"
-    )
-    command += f" --seed {run.seed}"
+def again(result: Result, agent: str, more: str = "") -> Iterator[Line]:
+    """The command that repeats a run, ids included; on a line of its own where it is long. `more` are other options."""
+    run, scenario = result.trajectory, result.scenario
+    place = scenario.place("scenario").file
+    named = place if "/" in place or _is_file(place) else run.scenario
+    command = f"sandtrail run {shlex.quote(named)}"
+    if scenario.first_only:
+        command += f" --sample-id {shlex.quote(run.scenario)}"
+        command += f" --catalog {shlex.quote(scenario.offer.catalog)}" if scenario.offer.catalog else ""
+    command += "" if agent == "lexical" else f" --agent {shlex.quote(agent)}"
+    command += f"{more} --seed {run.seed}"
     command += f" --repetition {run.repetition}" if run.repetition > 1 else ""
     yield from _repeated(command)
 
 
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # no file can have this name
+        return False
+
+
 def _repeated(command: str) -> Iterator[Line]:
+    command = clean(command)
     if len(command) > WIDTH - 9:
         yield Line("  again:", "dim")
         yield Line(f"  {command}" if len(command) < WIDTH - 2 else command, "dim")
@@ -145,7 +158,7 @@ def _steps(result: Result) -> Iterator[Line]:
 
 
 def _said(result: Result, who: str, text: str) -> Iterator[Line]:
-    yield from wrapped(clean(result.ledger.projection.text(text)), f"  {who}", " " * 9, "cyan")
+    yield from wrapped(result.ledger.projection.text(text), f"  {who}", " " * 9, "cyan")
 
 
 def _decided(result: Result, decision: Decision, who: str) -> Iterator[Line]:
@@ -169,8 +182,9 @@ def _alone(page: Page) -> Iterator[Line]:
     attempt = page.attempt
     assert attempt is not None, "a page of an attempt has one"
     shown = attempt.arguments if attempt.symbolic is None else attempt.symbolic
-    text = f"   {clean(attempt.operation):<{_TOOL - 3}} {clean(shown)}"
-    yield Line(cut(f"{cut(text, 64):<64} {_state(attempt)}"))
+    name = padded(attempt.operation, max(_TOOL - 2, width(clean(attempt.operation)) + 1))
+    text = f"   {name}{shown}"
+    yield Line(cut(f"{padded(text, 65)}{_state(attempt)}"))
     for line in _rows(page):
         yield Line(cut(f"     {line}"), "magenta")
 
@@ -188,7 +202,7 @@ def _call(result: Result, message: Answered, number: int, pages: list[Page]) -> 
     ]
     if message.call.flaw:
         shown = [(clean(message.call.text), None)]
-    if len(head) > _TOOL:
+    if width(head) > _TOOL:
         yield Line(cut(head), style)
         head = ""
     parent = ""
@@ -197,8 +211,8 @@ def _call(result: Result, message: Answered, number: int, pages: list[Page]) -> 
         source = next((one for one in came if _parent(one) == parent), came[0] if came else None)
         parent = parent or (_parent(source) if source else "")
         where = str(source) if source else "not seen before" if message.call.arguments else ""
-        first = f"{head if place == 0 else '':<{_TOOL}} {cut(text, _ARGUMENT):<{_ARGUMENT}}"
-        yield Line(cut(f"{first} {state if place == 0 else '':<8} {where}"), style)
+        first = f"{padded(head if place == 0 else '', _TOOL + 1)}{padded(text, _ARGUMENT + 1)}"
+        yield Line(cut(f"{first}{state if place == 0 else '':<8} {where}"), style)
     for page in pages:
         for line in _rows(page):
             yield Line(cut(f"     {line}"), "magenta")
@@ -249,18 +263,62 @@ def _foot(result: Result) -> str:
 
 
 def wrapped(text: str, first: str, rest: str, style: str) -> Iterator[Line]:
-    """A text over as many lines as it takes, indented."""
-    for line in textwrap.wrap(
-        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
-    ) or [first]:
-        yield Line(line, style)
+    """An untrusted text over as many lines as it takes, indented; a word that is too long for a line is broken."""
+    line, empty = first, True
+    for blanks, word in re.findall(r"( *)([^ ]+)", clean(text)):
+        if not empty and width(line) + len(blanks) + width(word) > WIDTH:
+            yield Line(line, style)
+            line, empty = rest, True
+        line, empty = line + ("" if empty else blanks) + word, False
+        while width(line) > WIDTH:
+            part = _upto(line, WIDTH)
+            yield Line(part, style)
+            line = rest + line[len(part) :]
+    yield Line(line, style)
 
 
-def cut(text: str, width: int = WIDTH) -> str:
-    """A text of at most so many columns; what is cut off is marked.
+def cut(text: str, columns: int = WIDTH) -> str:
+    """An untrusted text of at most so many columns; what is cut off is marked.
 
     >>> cut("refund-the-second-charge", 10)
     'refund-th…'
     """
-    text = text.rstrip()
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+    text = clean(text).rstrip()
+    return text if width(text) <= columns else f"{_upto(text, columns - 1)}…"
+
+
+def padded(text: str, columns: int) -> str:
+    """An untrusted text of exactly so many columns, at least one of them blank.
+
+    >>> padded("get_order", 12), padded("注文", 8)
+    ('get_order   ', '注文    ')
+    """
+    shown = cut(text, columns - 1)
+    return shown + " " * (columns - width(shown))
+
+
+def width(text: str) -> int:
+    """How many columns of a terminal a text takes: wide characters two, combining marks none.
+
+    >>> width("order"), width("注文"), width("é"), width("e\u0301")
+    (5, 4, 1, 1)
+    """
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(char: str) -> int:
+    if char == "\ufe0f":  # it makes the character before it a wide one
+        return 1
+    if unicodedata.category(char) in {"Mn", "Me"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
+
+
+def _upto(text: str, columns: int) -> str:
+    """As much of a text's beginning as so many columns hold."""
+    taken = 0
+    for place, char in enumerate(text):
+        taken += _columns(char)
+        if taken > columns:
+            return text[:place]
+    return text

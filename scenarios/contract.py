@@ -20,6 +20,14 @@ from enum import StrEnum
 from typing import Any
 
 
+class Contradiction(ValueError):
+    """What cannot be demanded together. `key` is the part of the contract that is to be changed."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        self.key = key
+        super().__init__(reason)
+
+
 @dataclass(frozen=True)
 class WantedEffect:
     """An effect with these facts: at least `times` and at most `most` times (None: as often as `times`).
@@ -196,13 +204,17 @@ class Contract:
 
     def __post_init__(self) -> None:
         if self.read_only and self.effects:
-            raise ValueError("a read-only scenario wants no effects; drop one of the two")
+            raise Contradiction("read_only", "a read-only scenario wants no effects; drop one of the two")
         if self.asks and self.clarification is Clarification.NOT_NEEDED:
-            raise ValueError("what must be asked is named, although no clarification is needed; drop one")
+            raise Contradiction(
+                "asks", "what must be asked is named, although no clarification is needed; drop one"
+            )
         if self.first is not None:
             both = sorted(set(self.first) & set(self.forbid))
             if both:
-                raise ValueError(f"{', '.join(both)} cannot be both a first tool and forbidden")
+                raise Contradiction(
+                    f"first.{both[0]}", f"{', '.join(both)} cannot be both a first tool and forbidden"
+                )
 
     @property
     def ambiguous(self) -> bool:

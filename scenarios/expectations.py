@@ -10,7 +10,6 @@ import yaml
 
 from sandtrail.ledgers.money import minor_units
 from sandtrail.scenarios.contract import (
-    ANY,
     ArgumentsPolicy,
     Budgets,
     Clarification,
@@ -53,11 +52,13 @@ class ContractReader:
             options["states"], options["never_states"] = self._answer(fields["answer"])
         if "budgets" in fields:
             numbers = read.shaped(fields["budgets"], "expect.budgets", BUDGETS)
-            options["budgets"] = Budgets(**{name: read.number(one, least=0) for name, one in numbers.items()})
+            options["budgets"] = Budgets(
+                **{name: read.number(one, least=int(name != "calls")) for name, one in numbers.items()}
+            )
         for name, make in (("effects", self._effect), ("order", self._order)):
             items = read.listed(fields[name]) if name in fields else []
             options[name] = tuple(make(item, f"expect.{name}.{n}") for n, item in enumerate(items))
-        return read.made(node, lambda: Contract(**options))
+        return read.made(node, lambda: Contract(**options), "expect")
 
     def _plain(self, fields: Mapping[str, yaml.Node]) -> dict[str, Any]:
         """Flags, lists of names, and words out of a closed list."""
@@ -66,7 +67,7 @@ class ContractReader:
         for name in ("read_only", "frozen", "closed"):
             options[name] = name in fields and read.flag(fields[name])
         for name in ("calls", "asks", "foreign"):
-            options[name] = tuple(map(read.text, read.listed(fields[name]))) if name in fields else ()
+            options[name] = read.names(fields[name], f"expect.{name}") if name in fields else ()
         for name, words in (
             ("clarification", Clarification), ("refusal", Norm), ("handoff", Norm), ("arguments_policy", ArgumentsPolicy),
         ):  # fmt: skip
@@ -78,25 +79,24 @@ class ContractReader:
 
     def _first(self, node: yaml.Node) -> tuple[tuple[str, ...], dict[str, str]]:
         if isinstance(node, yaml.MappingNode):
-            reasons = {
-                tool: self._read.text(why) for tool, why in self._read.mapping(node, "expect.first").items()
-            }
+            named = self._read.mapping(node, "expect.first").items()
+            reasons = {tool: self._reason(tool, why, "why may it be the first?") for tool, why in named}
             return tuple(reasons), reasons
-        return tuple(map(self._read.text, self._read.listed(node))), {}
+        return self._read.names(node, "expect.first"), {}
 
-    def _reason(self, tool: str, node: yaml.Node) -> str:
-        why = self._read.text(node)
-        if not why.strip():
-            raise self._read.bad(node, f"{tool}: a reason is wanted: why must it not be called?")
-        return why
+    def _reason(self, tool: str, node: yaml.Node, question: str = "why must it not be called?") -> str:
+        if isinstance(node, yaml.ScalarNode) and not node.value.strip():
+            raise self._read.bad(node, f"{tool}: a reason is wanted: {question}")
+        return self._read.text(node)
 
     def _order(self, node: yaml.Node, part: str) -> OrderRule:
         read = self._read
         fields = read.shaped(node, part, ORDER)
         if fields.keys() == {"confirm"}:
-            return OrderRule(read.text(fields["confirm"]), confirm=True)
+            return OrderRule(read.words(fields["confirm"], "confirm"), confirm=True)
         if fields.keys() == {"tool", "after"}:
-            return OrderRule(read.text(fields["tool"]), before=read.text(fields["after"]))
+            later, earlier = (read.words(fields[name], name) for name in ("tool", "after"))
+            return OrderRule(later, before=earlier)
         raise read.bad(node, "an order is {tool: later, after: earlier} or {confirm: tool}")
 
     # -- effects ---------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class ContractReader:
                 "an effect is one name with its facts, for example refund.created: {payment: $payment.second}",
             )
         facts: dict[str, Any] = {}
-        for fact, value_node in read.mapping(fields[name], f"{part}.{name}").items():
+        for fact, value_node in read.mapping(fields[name], f"{part}.facts").items():
             facts |= self._fact(fact, value_node)
         return read.made(node, lambda: WantedEffect(name, facts, times, most))
 
@@ -142,10 +142,10 @@ class ContractReader:
     def _argument(self, tool: str, name: str, node: yaml.Node) -> WantedArgument:
         read = self._read
         if not isinstance(node, yaml.MappingNode):
-            if isinstance(node, yaml.ScalarNode) and node.value == "absent" and node.style is None:
-                return WantedArgument(tool, name, absent=True)
             return WantedArgument(tool, name, **self._wanted(node))
         fields = read.shaped(node, f"expect.arguments.{tool}.{name}", ARGUMENT)
+        if not fields:
+            raise read.bad(node, f"{tool}.{name}: nothing is demanded; name is, from, compare or required")
         options: dict[str, Any] = self._wanted(fields["is"]) if "is" in fields else {}
         if "from" in fields:
             options["sources"] = read.texts(fields["from"])
@@ -156,14 +156,18 @@ class ContractReader:
         return read.made(node, lambda: WantedArgument(tool, name, **options))
 
     def _wanted(self, node: yaml.Node) -> dict[str, Any]:
-        """The value an argument must have; money as an amount in minor units with its currency."""
+        """The value an argument must have, or that it must be absent; money in minor units with its currency."""
         if isinstance(node, yaml.SequenceNode):
             return {"value": [self._read.value(item) for item in node.value]}
+        if isinstance(node, yaml.ScalarNode) and node.value == "absent" and not node.style:
+            return {"absent": True}
         value = self._read.value(node)
         if isinstance(value, str) and MONEY.fullmatch(value):
             amount, _, currency = value.rpartition(" ")
             return {"value": self._money(node, amount, currency), "currency": currency}
-        return {"value": ANY if value is None else value}
+        if value is None:
+            raise self._read.bad(node, "a value is wanted; write absent, or {compare: ignored} for any")
+        return {"value": value}
 
     # -- the answer ------------------------------------------------------------------------------------
 
@@ -171,12 +175,13 @@ class ContractReader:
         read = self._read
         fields = read.shaped(node, "expect.answer", ANSWER)
         states = tuple(map(self._stated, read.listed(fields["states"]))) if "states" in fields else ()
-        never = tuple(map(read.text, read.listed(fields["never"]))) if "never" in fields else ()
+        never = read.names(fields["never"], "expect.answer.never") if "never" in fields else ()
         return states, never
 
     def _stated(self, node: yaml.Node) -> Stated:
         read = self._read
         if not isinstance(node, yaml.MappingNode):
-            return Stated(read.text(node))
+            return Stated(read.words(node, "states"))
         fields = read.shaped(node, "expect.answer.states", STATED)
-        return Stated(read.text(fields["text"]), read.texts(fields["about"]) if "about" in fields else ())
+        said = read.words(fields["text"], "states")
+        return Stated(said, read.texts(fields["about"]) if "about" in fields else ())

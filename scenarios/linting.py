@@ -13,12 +13,14 @@ from datetime import date
 
 from sandtrail.ledgers.entries import Effect
 from sandtrail.ledgers.findings import Finding
+from sandtrail.ledgers.specs import SYMBOL
 from sandtrail.scenarios.contract import Clarification, Contract
 from sandtrail.scenarios.effects import placed, times
 from sandtrail.scenarios.scenario import Scenario
 
 MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
           "december")  # fmt: skip
+_FILLED_IN = re.compile(rf"\{{{SYMBOL.pattern}(\.\w+)?\}}")
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _WORDS = re.compile(r"\b(\d{1,2})\.? ([A-Za-z]{3,9}) (\d{4})\b")
 
@@ -78,8 +80,15 @@ def leaks(scenario: Scenario, prompts: Sequence[str]) -> Iterator[Finding]:
     """Words of the expectations in what the agent is told: reasons, the scenario's id, symbols, names of tools."""
     expect = scenario.expect
     secrets = [scenario.id, scenario.why, *expect.distractors.values(), *expect.forbid.values()]
-    secrets += [*expect.first_reasons.values()]
-    tools = {*(expect.first or ()), *expect.forbid, *expect.distractors, *expect.calls}
+    secrets += [*expect.first_reasons.values(), *(wanted.name for wanted in expect.effects)]
+    tools = {
+        *(expect.first or ()),
+        *expect.forbid,
+        *expect.distractors,
+        *expect.calls,
+        *scenario.offer.rename.values(),
+    }
+    tools |= {wanted.tool for wanted in expect.arguments} | {rule.tool for rule in expect.order}
     for prompt in prompts:
         for secret in secrets:
             if len(secret) > 12 and secret.casefold() in prompt.casefold():
@@ -87,6 +96,10 @@ def leaks(scenario: Scenario, prompts: Sequence[str]) -> Iterator[Finding]:
         for tool in sorted(tools):
             if "_" in tool and re.search(rf"(?<!\w){re.escape(tool)}(?!\w)", prompt):
                 yield Finding("case.contradiction", "user", f"the agent is told the tool {tool}")
+        for symbol in SYMBOL.findall(_FILLED_IN.sub("", prompt)):
+            if symbol in scenario.world.entities:
+                reason = f"the agent is told the symbol {symbol}; write {{{symbol}}} for its id"
+                yield Finding("case.contradiction", "user", reason)
 
 
 def oracle_conflicts(contract: Contract, reference: Sequence[Effect]) -> Iterator[Finding]:

@@ -3,13 +3,14 @@
 Reader(origin)           reads one file
   .composed(text)        the root node, bounded in size and depth
   .mapping(node, part)   keys and values; remembers where each stands under its part's name
-  .text .number .flag .instant .listed .value   one value of a kind, or BadScenario at its line
+  .names(node, part)     a list of texts; remembers where each stands
+  .text .number .flag .instant .listed .value .json   one value of a kind, or BadScenario at its line
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -17,12 +18,12 @@ import yaml
 
 from sandtrail.ledgers.spelling import near
 from sandtrail.scenarios.scenario import Place
-from sandtrail.scenarios.shapes import Shape
+from sandtrail.scenarios.shapes import TOOL_PATTERN, Shape
 
 T = TypeVar("T")
 
 DEEPEST = 30
-"""How deep brackets may nest: the YAML reader takes a time that grows with the square of it."""
+"""How deep lists and mappings may nest: the YAML reader calls itself once for each level."""
 
 LONGEST = 200_000
 """The longest scenario file that is read, in characters."""
@@ -30,7 +31,8 @@ LONGEST = 200_000
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's reader where it was built in: the same nodes and marks, several times faster."""
 
-_CLEVER = (yaml.AnchorToken, yaml.AliasToken, yaml.TagToken)
+NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
+"""NUL and halves of surrogate pairs: no database and no wire holds them."""
 
 
 class BadScenario(ValueError):
@@ -53,30 +55,36 @@ class Reader:
         start = Place(self.origin, 1)
         if len(text) > LONGEST:
             raise BadScenario(start, f"the file has {len(text)} characters; at most {LONGEST} are read")
-        if _depth(text) > DEEPEST:
-            raise BadScenario(start, f"the file nests deeper than {DEEPEST} levels")
+        if strange := yaml.reader.Reader.NON_PRINTABLE.search(text):
+            line = text.count("\n", 0, strange.start()) + 1
+            reason = f"no YAML: the character U+{ord(strange[0]):04X} is not permitted"
+            raise BadScenario(Place(self.origin, line), reason)
         try:
-            clever = next(
-                (token for token in yaml.scan(text, Loader=_LOADER) if isinstance(token, _CLEVER)),
-                None,
-            )
-            node = None if clever else yaml.compose(text, Loader=_LOADER)
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            last = text.count("\n") + 1  # libyaml counts an end that is not there
-            line = min(mark.line + 1, last) if mark else 1
-            raise BadScenario(
-                Place(self.origin, line), f"no YAML: {getattr(error, 'problem', None) or error}"
-            ) from None
-        # what the YAML reader itself lets through
-        except (ValueError, OverflowError, RecursionError) as error:
-            raise BadScenario(start, f"no YAML: {type(error).__name__} while reading") from None
-        if clever is not None:
-            place = Place(self.origin, clever.start_mark.line + 1)
-            raise BadScenario(place, "anchors, aliases and tags are not read; write it out")
+            self._plain(yaml.parse(text, Loader=_LOADER))
+            node = yaml.compose(text, Loader=_LOADER)
+        except yaml.MarkedYAMLError as error:
+            line = min(error.problem_mark.line + 1 if error.problem_mark else 1, len(text.splitlines()))
+            said = ", ".join(part for part in (error.context, error.problem) if part)
+            deep = f"the file nests deeper than {DEEPEST} levels" if "nesting depth" in said else ""
+            raise BadScenario(Place(self.origin, line), deep or f"no YAML: {said}") from None
+        except BadScenario:
+            raise
+        except (ValueError, OverflowError) as error:  # a character number beyond Unicode
+            raise BadScenario(start, f"no YAML: {error}") from None
         if node is None:
             raise BadScenario(start, "the file is empty; start with scenario: an-id")
         return node
+
+    def _plain(self, events: Iterable[Any]) -> None:
+        """Refuses anchors, aliases and tags, and what nests too deep, before any node is made."""
+        depth = 0
+        for event in events:
+            place = Place(self.origin, event.start_mark.line + 1)
+            if getattr(event, "anchor", None) or getattr(event, "tag", None):
+                raise BadScenario(place, "anchors, aliases and tags are not read; write it out")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST:
+                raise BadScenario(place, f"the file nests deeper than {DEEPEST} levels")
 
     def place(self, node: yaml.Node) -> Place:
         """Where a node stands."""
@@ -86,14 +94,17 @@ class Reader:
         """The error about a node."""
         return BadScenario(self.place(node), reason)
 
-    def made(self, node: yaml.Node, make: Callable[[], T]) -> T:
-        """What `make` makes; a value that refuses to exist is an error at this node."""
+    def made(self, node: yaml.Node, make: Callable[[], T], part: str = "?") -> T:
+        """What `make` makes; a value that refuses to exist is an error at this node, or at the part it is.
+
+        Where the error names one of the keys of `part` (its attribute `key`), it is an error at that key.
+        """
         try:
             return make()
-        except BadScenario:
-            raise
         except ValueError as error:
-            raise self.bad(node, str(error)) from None
+            named = f"{part}.{getattr(error, 'key', '')}"
+            place = self.places.get(named) or self.places.get(part) or self.place(node)
+            raise BadScenario(place, str(error)) from None
 
     # -- nodes of a kind -------------------------------------------------------------------------------
 
@@ -111,6 +122,8 @@ class Reader:
         self.places.setdefault(part, self.place(node))
         found: dict[str, yaml.Node] = {}
         for key_node, value in node.value:
+            if key_node.tag.endswith(":merge"):
+                raise self.bad(key_node, f"{said}: merge keys (<<) are not read; write it out")
             key = self.text(key_node)
             if key in found:
                 raise self.bad(key_node, f"{said}: {key!r} stands twice")
@@ -129,8 +142,20 @@ class Reader:
     def listed(self, node: yaml.Node) -> list[yaml.Node]:
         """The items of a list."""
         if not isinstance(node, yaml.SequenceNode):
-            raise self.bad(node, "a list is wanted")
+            hint = f": [{node.value}]" if isinstance(node, yaml.ScalarNode) and node.value else ""
+            raise self.bad(node, f"a list is wanted{hint}")
         return list(node.value)
+
+    def names(self, node: yaml.Node, part: str) -> tuple[str, ...]:
+        """A list of texts; each is remembered as `part.text`. One that stands twice is an error."""
+        found: list[str] = []
+        for item in self.listed(node):
+            name = self.text(item)
+            if name in found:
+                raise self.bad(item, f"{part}: {name!r} stands twice")
+            found.append(name)
+            self.places.setdefault(f"{part}.{name}", self.place(item))
+        return tuple(found)
 
     def texts(self, node: yaml.Node) -> tuple[str, ...]:
         """One text, or a list of them."""
@@ -151,14 +176,52 @@ class Reader:
             return self.number(node)
         if kind == "timestamp":
             return self.instant(node)
-        return {"null": None, "bool": node.value.lower() in {"true", "yes", "on"}}.get(kind, node.value)
+        if kind in {"null", "bool"}:
+            return None if kind == "null" else self.flag(node)
+        return self._written(node)
 
     def text(self, node: yaml.Node) -> str:
         """Text; a day reads as text too."""
         if not isinstance(node, yaml.ScalarNode) or not node.tag.endswith((":str", ":timestamp")):
-            shown = f", not {node.value}; put it in quotes" if isinstance(node, yaml.ScalarNode) else ""
+            shown = (
+                f", not {node.value}; put it in quotes"
+                if isinstance(node, yaml.ScalarNode) and node.value
+                else ""
+            )
             raise self.bad(node, f"text is wanted{shown}")
+        return self._written(node)
+
+    def words(self, node: yaml.Node, said: str) -> str:
+        """Text that is not blank; `said` begins the error."""
+        text = self.text(node)
+        if not text.strip():
+            raise self.bad(node, f"{said}: some words are wanted")
+        return text
+
+    def tool_name(self, node: yaml.Node) -> str:
+        """A name that a tool may have: model providers take no other."""
+        name = self.text(node)
+        if not re.fullmatch(TOOL_PATTERN, name):
+            raise self.bad(node, f"{name!r} is no tool's name; use letters, digits, _ and -, at most 64")
+        return name
+
+    def _written(self, node: yaml.ScalarNode) -> str:
+        """The text of a node as it stands, unless no database and no wire could hold it."""
+        if NOT_TEXT.search(node.value):
+            raise self.bad(node, "the text holds a NUL or half a surrogate pair")
         return str(node.value)
+
+    def json(self, node: yaml.Node) -> Any:
+        """A node as JSON: floats are permitted, days and instants are text."""
+        if isinstance(node, yaml.MappingNode):
+            return {key: self.json(value) for key, value in self.mapping(node, "json").items()}
+        if not isinstance(node, yaml.ScalarNode):
+            return [self.json(item) for item in self.listed(node)]
+        if node.tag.endswith(":float"):
+            if not re.fullmatch(r"[-+]?[0-9]*\.?[0-9]*([eE][-+]?[0-9]+)?", node.value):  # .inf, 1_0.5, 1:30.5
+                raise self.bad(node, f"{node.value} is no JSON number")
+            return float(node.value)
+        return self._written(node) if node.tag.endswith(":timestamp") else self.value(node)
 
     def number(self, node: yaml.Node, *, least: int | None = None) -> int:
         """A whole number of at most 18 digits."""
@@ -166,7 +229,7 @@ class Reader:
             raise self.bad(node, "a whole number is wanted")
         found = int(node.value)
         if least is not None and found < least:
-            raise self.bad(node, f"{found}: at least {least} is wanted")
+            raise self.bad(node, f"at least {least} is wanted, not {found}")
         return found
 
     def flag(self, node: yaml.Node) -> bool:
@@ -198,15 +261,3 @@ class Reader:
 def _left_over(node: yaml.MappingNode, value: yaml.Node) -> bool:
     """Whether a key without a value stands in braces: the end of a text that a comma has split."""
     return bool(node.flow_style) and isinstance(value, yaml.ScalarNode) and value.value == ""
-
-
-def _depth(text: str) -> int:
-    """How deep brackets nest in a text, quoted ones included."""
-    depth = deepest = 0
-    for char in text:
-        if char in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char in "]}":
-            depth = max(0, depth - 1)
-    return deepest

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import yaml
@@ -63,24 +64,18 @@ class _ScenarioReader:
         self._mentions(top["user"], user, world)
         return Scenario(
             name,
-            self._said(top, "why"),
+            read.words(top["why"], "why"),
             world,
             user,
             expect,
             read.places,
             revision=read.number(top["revision"], least=1) if "revision" in top else 1,
             language=read.text(top["language"]) if "language" in top else "en",
-            reviewed=self._said(top, "reviewed") if "reviewed" in top else "",
-            tags=tuple(map(read.text, read.listed(top["tags"]))) if "tags" in top else (),
+            reviewed=read.words(top["reviewed"], "reviewed") if "reviewed" in top else "",
+            tags=read.names(top["tags"], "tags") if "tags" in top else (),
             offer=offer,
             idle_passes="idle_passes" in top and read.flag(top["idle_passes"]),
         )
-
-    def _said(self, top: Mapping[str, yaml.Node], key: str) -> str:
-        text = self._read.text(top[key])
-        if not text.strip():
-            raise self._read.bad(top[key], f"{key}: some words are wanted")
-        return text
 
     # -- the world -------------------------------------------------------------------------------------
 
@@ -89,7 +84,8 @@ class _ScenarioReader:
         read = self._read
         entities: dict[str, dict[str, Any]] = {}
         for symbol, node in (read.mapping(top["world"], "world") if "world" in top else {}).items():
-            read.places[symbol] = read.place(node)
+            read.places[symbol] = read.places[f"world.{symbol}"]
+            read.made(node, partial(WorldSpec, {symbol: {}}), symbol)
             entities[symbol] = {name: read.value(value) for name, value in read.mapping(node, symbol).items()}
         faults = read.listed(top["faults"]) if "faults" in top else []
         options: dict[str, Any] = {
@@ -102,14 +98,11 @@ class _ScenarioReader:
         if "principal" in top and "tenants" in top:
             raise read.bad(top["tenants"], "tenants: it stands in principal; drop one of the two")
         if "tenants" in top:
-            tenants = tuple(map(read.text, read.listed(top["tenants"])))
+            tenants = read.names(top["tenants"], "tenants")
             options["principal"] = read.made(top["tenants"], lambda: Principal("agent", tenants=tenants))
         if "principal" in top:
             options["principal"] = self._principal(top["principal"], entities)
-        return read.made(
-            next(iter(top.values())) if "world" not in top else top["world"],
-            lambda: WorldSpec(entities, **options),
-        )
+        return WorldSpec(entities, **options)
 
     def _principal(self, node: yaml.Node, entities: Mapping[str, Any]) -> Principal:
         read = self._read
@@ -120,7 +113,7 @@ class _ScenarioReader:
                 options[name] = read.text(fields[name])
         for name in ("tenants", "scopes"):
             if name in fields:
-                options[name] = tuple(map(read.text, read.listed(fields[name])))
+                options[name] = read.names(fields[name], f"principal.{name}")
         if "customer" in options and options["customer"] not in entities:
             raise read.bad(
                 fields["customer"],
@@ -151,24 +144,27 @@ class _ScenarioReader:
             for name in ("confirms", "changes_mind", "chooses")
             if name in fields
         }
+        for name in options:
+            read.words(fields[name], f"user.{name}")
         if "then" in fields:
-            options["then"] = tuple(map(read.text, read.listed(fields["then"])))
+            following = read.listed(fields["then"])
+            options["then"] = tuple(read.words(text, "user.then") for text in following)
+            read.places |= {f"user.then.{n}": read.place(text) for n, text in enumerate(following)}
         if "knows" in fields:
             known = read.mapping(fields["knows"], "user.knows")
-            options["knows"] = {name: read.text(value) for name, value in known.items()}
+            options["knows"] = {
+                name: read.words(value, f"user.knows.{name}") for name, value in known.items()
+            }
         if "silent" in fields:
             options["silent"] = read.flag(fields["silent"])
         if "patience" in fields:
             options["patience"] = read.number(fields["patience"], least=1)
-        says = read.text(fields["says"])
-        if not says.strip():
-            raise read.bad(fields["says"], "user.says: some words are wanted")
-        return User(says, **options)
+        return User(read.words(fields["says"], "user.says"), **options)
 
     def _mentions(self, node: yaml.Node, user: User, world: WorldSpec) -> None:
         """Every symbol in a text of the user is one of the world."""
-        nodes = [found for found in _scalars(node) if found.value in set(user.texts())]
-        for found in nodes:
+        texts = set(user.texts())
+        for found in (one for one in _scalars(node) if one.value in texts):
             for symbol in SYMBOL.findall(found.value):
                 if symbol not in world.entities:
                     raise self._read.bad(found, f"{symbol} is not in world{near(symbol, world.entities)}")
@@ -176,7 +172,7 @@ class _ScenarioReader:
     def _labels(self, top: Mapping[str, yaml.Node]) -> tuple[Label, ...]:
         read = self._read
         named = read.mapping(top["labels"], "labels") if "labels" in top else {}
-        return tuple(Label(by, tuple(map(read.text, read.listed(tools)))) for by, tools in named.items())
+        return tuple(Label(by, read.names(tools, f"labels.{by}")) for by, tools in named.items())
 
     # -- the catalog -----------------------------------------------------------------------------------
 
@@ -186,7 +182,7 @@ class _ScenarioReader:
         read, node = self._read, top["catalog"]
         fields = read.shaped(node, "catalog", OFFER)
         options: dict[str, Any] = {
-            name: tuple(map(read.text, read.listed(fields[name])))
+            name: read.names(fields[name], f"catalog.{name}")
             for name in ("only", "without", "withheld")
             if name in fields
         }
@@ -196,14 +192,14 @@ class _ScenarioReader:
             options["rename"] = self._renamed(fields["rename"], "catalog.rename")
         options["distractors"] = tuple(map(self._distractor, *self._numbered(fields, "distractors")))
         options["changes"] = tuple(map(self._change, *self._numbered(fields, "changes")))
-        return read.made(node, lambda: Offered(**options))
+        return read.made(node, lambda: Offered(**options), "catalog")
 
     def _numbered(self, fields: Mapping[str, yaml.Node], key: str) -> tuple[list[str], list[yaml.Node]]:
         nodes = self._read.listed(fields[key]) if key in fields else []
         return [f"catalog.{key}.{number}" for number in range(len(nodes))], nodes
 
     def _renamed(self, node: yaml.Node, part: str) -> dict[str, str]:
-        return {old: self._read.text(new) for old, new in self._read.mapping(node, part).items()}
+        return {old: self._read.tool_name(new) for old, new in self._read.mapping(node, part).items()}
 
     def _distractor(self, part: str, node: yaml.Node) -> Distractor:
         read = self._read
@@ -216,12 +212,11 @@ class _ScenarioReader:
         read = self._read
         fields = read.shaped(node, part, CHANGE)
         remove, add = (
-            tuple(map(read.text, read.listed(fields[name]))) if name in fields else ()
-            for name in ("remove", "add")
+            read.names(fields[name], f"{part}.{name}") if name in fields else () for name in ("remove", "add")
         )
         renamed = self._renamed(fields["rename"], f"{part}.rename") if "rename" in fields else {}
         turn = read.number(fields["turn"])
-        return read.made(node, lambda: CatalogChange(turn, remove, add, renamed))
+        return read.made(node, lambda: CatalogChange(turn, remove, add, renamed), part)
 
 
 def _scalars(node: yaml.Node) -> list[yaml.ScalarNode]:

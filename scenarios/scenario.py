@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Any
 
 from sandtrail.ledgers.specs import WorldSpec
-from sandtrail.scenarios.contract import Contract
+from sandtrail.scenarios.contract import Contract, Contradiction
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,9 @@ class CatalogChange:
 
     def __post_init__(self) -> None:
         if self.turn < 2:
-            raise ValueError(f"turn {self.turn}: a catalog changes from turn 2 on; before that, write it so")
+            raise Contradiction(
+                "turn", f"turn {self.turn}: a catalog changes from turn 2 on; before that, write it so"
+            )
         if not (self.remove or self.add or self.rename):
             raise ValueError(f"turn {self.turn}: nothing changes; name remove, add or rename")
 
@@ -89,7 +91,7 @@ class Offered:
 
     def __post_init__(self) -> None:
         if self.only and self.without:
-            raise ValueError("only and without exclude each other; name one of the two")
+            raise Contradiction("without", "only and without exclude each other; name one of the two")
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from sandtrail.sandbox import load
 from sandtrail.sandbox.cli import main
-from sandtrail.sandbox.linting import lint
-from sandtrail.sandbox.loading import Loaded, load_dataset
-from sandtrail.scenarios import BadScenario
-from sandtrail.scenarios.catalogs import parse_catalog
+from sandtrail.scenarios import BadScenario, nodes, parse
 
 GOOD = """\
 scenario: mine
@@ -124,6 +122,85 @@ KINDS: tuple[tuple[str, str, str, str], ...] = (
     ("a tag of YAML", "revision: 2", "revision: !!int 2", "anchors, aliases and tags are not read"),
     ("an anchor", "tags: [read_only]", "tags: &t [read_only]", "anchors, aliases and tags are not read"),
     ("a comma that splits a text", 'why: "store credit"}', "why: no, store credit}", "put it in quotes"),
+    ("an id that is none", "scenario: mine", "scenario: Mine!", "use lower-case letters, digits and dashes"),
+    ("a number for an id", "scenario: mine", "scenario: 12", "text is wanted, not 12; put it in quotes"),
+    ("Norwegian, as YAML reads it", "language: en", "language: no", "text is wanted, not no; put it in quotes"),
+    ("yes for text", 'confirms: "yes"', "confirms: yes", "text is wanted, not yes; put it in quotes"),
+    ("a text for a flag", "  clarification: allowed", '  closed: "true"', "true or false is wanted"),
+    ("an instant without a zone", "zone: Europe/Berlin", "now: 2026-05-01T08:00:00", "has no zone; end it with Z"),
+    ("no instant", "zone: Europe/Berlin", "now: soon", "an instant such as 2026-03-02T09:00:00Z is wanted"),
+    ("a year before all books", "zone: Europe/Berlin", "now: 1850-01-01T00:00:00Z", "not between the years 1900 and 2200"),
+    ("a year after all books", "zone: Europe/Berlin", "now: 9999-01-01T00:00:00Z", "not between the years 1900 and 2200"),
+    ("a zone out of the folder", "zone: Europe/Berlin", "zone: ../../etc/passwd", "is not known; write an IANA name"),
+    ("principal and tenants", "tags: [read_only]", "tenants: [north]", "it stands in principal; drop one of the two"),
+    ("scopes that are no list", 'scopes: ["*"]', 'scopes: "*"', "a list is wanted: [*]"),
+    ("one thing twice", "tags: [read_only]", "tags: [a, a]", "'a' stands twice"),
+    ("a list in a list", "tags: [read_only]", "tags: [[a]]", "text is wanted"),
+    ("float money", "captured: 42.50 USD", "captured: 42.50", "42.50 is a float; write money as 42.50 USD"),
+    ("a number that is text", 'number: "4412"', "number: 4412", "4412 is a int; wanted str"),
+    ("a list for a value", 'number: "4412"', "number: [4412]", "one value is wanted"),
+    ("no symbol", "$customer.lee: {name", "customer.lee: {name", "'customer.lee' is no symbol; write $kind.name"),
+    ("a symbol with a number", "$customer.lee: {name", "$customer.1: {name", "a name that is not a number"),
+    ("an entity that is text", "{order: $order.lamp, captured: 42.50 USD}", "lamp", "keys and values are wanted"),
+    ("an entity like itself", "$payment.first: {order: $order.lamp,", "$payment.first: {like: $payment.first,", "is like itself"),
+    ("like another kind", "{order: $order.lamp,", "{like: $order.lamp,", "is no other payment; write $payment.name"),
+    ("a reference of another kind", "{order: $order.lamp,", "{order: $customer.lee,", "is no symbol of a order"),
+    ("an entity that lacks something", "name: Lee Ahn, ", "", "needs name"),
+    ("a merge key", "  $customer.lee: {name", "  <<: {name", "merge keys (<<) are not read; write it out"),
+    ("a NUL", "name: Lee Ahn", 'name: "Lee\\0Ahn"', "a NUL or half a surrogate pair"),
+    ("an alias", "tags: [read_only]", "tags: *t", "anchors, aliases and tags are not read"),
+    ("an only that is no tool", "without: [find_customer]", "only: [get_ordr]", "did you mean get_order?"),
+    ("a catalog that no file can be", "from: support@1", f"from: {'x' * 300}", "there is no catalog"),
+    ("a catalog with a NUL", "from: support@1", 'from: "a\\0b"', "a NUL or half a surrogate pair"),
+    ("a catalog out of the folder, by name", "from: support@1", "from: ../x", "no path out of its folder"),
+    ("a distractor without words", ', why: "store credit"}', "}", "why missing"),
+    ("a change of nothing that is there", "remove: [list_charges]", "remove: [close_customer]", "turn 2: nothing changes"),
+    ("a change that adds no tool", "remove: [list_charges]", "add: [list_charge]", "did you mean list_charges?"),
+    ("a change that renames no tool", "remove: [list_charges]", "rename: {list_charge: a}", "did you mean list_charges?"),
+    ("a change onto another tool", "remove: [list_charges]", "rename: {list_charges: get_order}", "names must be unique"),
+    ("a name that no tool may have", "get_user: user_of", "get_user: user of", "use letters, digits, _ and -, at most 64"),
+    ("a text where facts are wanted", '{e-mail: "{$customer.lee.email}"}', "nothing", "keys and values are wanted"),
+    ("a fault of two kinds", "{answer_lost: refund_payment, nth: 1}", "{slow: a, timeout: a}", "a fault has one kind"),
+    ("a fault without a kind", "{answer_lost: refund_payment, nth: 1}", "{nth: 1}", "a fault has one kind"),
+    ("a fault on call 0", "refund_payment, nth: 1", "refund_payment, nth: 0", "both count from 1"),
+    ("a fault of negative length", "refund_payment, nth: 1", "refund_payment, seconds: -1", "must not be negative"),
+    ("a first tool that is not offered", "first: [search_orders]", "first: [close_customer]", "and not offered"),
+    ("a forbidden tool that is none", "forbid: {refund_order: store", "forbid: {refnd_order: store", "did you mean refund_order?"),
+    ("a tool of arguments that is none", "    refund_payment:\n", "    refund_paymet:\n", "did you mean refund_payment?"),
+    ("an order of a tool that is none", "{tool: refund_payment, after: list_payments}",
+     "{tool: refund_payment, after: list_paymnts}", "did you mean list_payments?"),
+    ("a confirmation of a tool that is none", "{confirm: refund_payment}", "{confirm: refund_pay}", "did you mean refund_payment?"),
+    ("a negative count", "times: 1, at_most: 2", "times: -1", "between times=-1 and most=None lies no count"),
+    ("at most never", "times: 1, at_most: 2", "at_most: 0", "lies no count"),
+    ("an effect on what cannot come to be", "payment: $payment.first, amount", "payment: $paymnt.1, amount", "did you mean payment?"),
+    ("an argument of nothing", "{is: $payment.first, from", "{is: $payment.frist, from", "did you mean $payment.first?"),
+    ("a list with nothing in it", "{is: $payment.first, from", "{is: [$payment.frist], from", "did you mean $payment.first?"),
+    ("absent, and out of a result", "reason: absent", "reason: {is: absent, from: user}", "what must be absent has no value and no source"),
+    ("an argument without a demand", "reason: absent", "reason: {}", "name is, from, compare or required"),
+    ("an argument without a value", "reason: absent", "reason:", "a value is wanted; write absent, or {compare: ignored}"),
+    ("a comparison that is none", "reason: absent", "reason: {is: a, compare: exakt}", "did you mean exact?"),
+    ("an amount for an argument", "reason: absent", "reason: 5.001 EUR", "5.001 has 3 decimals, EUR has 2"),
+    ("somebody else who is nobody", "  clarification: allowed", "  foreign: [$customer.loe]", "did you mean $customer.lee?"),
+    ("a statement without words", "states: [5.00 USD,", 'states: [" ",', "some words are wanted"),
+    ("a budget of no turn", "budgets: {calls: 5}", "budgets: {turns: 0}", "at least 1 is wanted, not 0"),
+)  # fmt: skip
+
+ELSEWHERE: tuple[tuple[str, str, str, int, str], ...] = (
+    # as above, with the line where it is told
+    ("no why", "why: a file of one's own\n", "", 1, "the file: why missing"),
+    ("a key twice", "revision: 2", "revision: 2\nrevision: 3", 3, "'revision' stands twice"),
+    ("an entity twice", "  $order.lamp: {", "  $customer.lee: {", 10, "'$customer.lee' stands twice"),
+    ("only and without", "withheld: [close_customer]", "only: [get_order]", 14, "name one of the two"),
+    ("a question without a need", "  clarification: allowed", "  clarification: not_needed\n  asks: [which]", 42, "drop one"),
+    ("no tool at all", "without: [find_customer]", "only: [close_customer]", 12, "no tool is left to offer"),
+    ("a bracket that stays open", "tags: [read_only]", "tags: [read_only", 6, "no YAML: while parsing a flow sequence"),
+    ("a tab", "  clarification: allowed", "\tclarification: allowed", 41, "no YAML"),
+    ("a second document", "labels:", "---\nlabels:", 28, "expected a single document"),
+    ("a character of control", "language: en", "language: \x07", 4, "the character U+0007 is not permitted"),
+    ("a field of a later text", "  patience: 3", '  then: ["a", "{$customer.lee.nam}"]', 25, "has no field 'nam'; did you mean name?"),
+    ("a list over lines", "  calls: [list_payments]", "  calls:\n    - get_order\n    - get_ordr", 45, "did you mean get_order?"),
+    ("an entity over lines", "  $payment.first: {order: $order.lamp, captured: 42.50 USD}",
+     "  $payment.first:\n    order: $order.lamp\n    captured: 1 USX", 13, "currency='USX' is not known"),
 )  # fmt: skip
 
 
@@ -138,6 +215,24 @@ def test_the_file_that_is_spoilt_below_is_good(tmp_path: Path) -> None:
     assert load(file).revision == 2
 
 
+def refused(file: Path, line: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both in Python and on the command line: the line, the words, exit 2, and nothing else."""
+    with pytest.raises(BadScenario) as error:
+        load(file)
+    assert said in error.value.reason
+    assert str(error.value.place) == f"{file}:{line}"
+    assert main(["run", str(file)]) == 2
+    told = capsys.readouterr()
+    first, last = told.err.splitlines()
+    assert (told.out, last) == ("", "exit 2: the input cannot be used")
+    assert first.startswith(f"sandtrail: {file}:{line}: ")
+    assert first.isprintable()
+    assert main(["lint", str(file)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out.startswith(f"{file}:{line}:\n")
+    assert (shown.out.splitlines()[-1], shown.err) == ("exit 2: 1 problem", "")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"), [kind[1:] for kind in KINDS], ids=[kind[0] for kind in KINDS]
 )
@@ -147,155 +242,124 @@ def test_each_kind_of_error_has_its_line_and_its_remedy(
     text, line = changed(old, new)
     file = tmp_path / "mine.scenario.yaml"
     file.write_text(text)
-    with pytest.raises(BadScenario) as error:
-        load(file)
-    assert said in error.value.reason
-    assert (
-        abs(error.value.place.line - line) <= (2 if "effects" in said else 0) or error.value.place.line < line
-    )
-    assert main(["run", str(file)]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert f"{file}:{error.value.place.line}: " in told.err
-    assert told.err.rstrip().endswith("exit 2: the input cannot be used")
-
-
-def test_there_are_more_than_forty_kinds() -> None:
-    assert len({kind[0] for kind in KINDS}) >= 55
+    refused(file, line, said, capsys)
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        (b"", "the file is empty"),
-        (b"\xff\xfe\x00", "no UTF-8 text"),
-        (b"scenario: a\x00b\n", "no YAML"),
-        (b"a: [\n", "no YAML"),
-        (b"- a\n- b\n", "keys and values are wanted"),
-        (b"{" * 40 + b"}" * 40, "nests deeper"),
-        (b"x" * 300_000, "at most 200000 are read"),
-        (b"x" * 2_100_000, "larger than 2000000 bytes"),
-        (b"a: &a [x]\nb: [*a, *a, *a]\n", "anchors, aliases and tags are not read"),
-        (b"<<: {a: b}\n", "<<"),
-    ],
+    ("old", "new", "line", "said"), [kind[1:] for kind in ELSEWHERE], ids=[kind[0] for kind in ELSEWHERE]
 )
-def test_what_is_no_scenario_at_all_is_told_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], body: bytes, said: str
+def test_what_is_told_at_another_line_than_it_was_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, line: int, said: str
 ) -> None:
+    file = tmp_path / "mine.scenario.yaml"
+    file.write_text(changed(old, new)[0])
+    refused(file, line, said, capsys)
+
+
+def test_there_are_more_than_a_hundred_kinds() -> None:
+    names = [kind[0] for kind in (*KINDS, *ELSEWHERE)]
+    assert len(set(names)) == len(names) >= 110
+
+
+BODIES: tuple[tuple[bytes, int, str], ...] = (
+    (b"", 1, "the file is empty; start with scenario: an-id"),
+    (b"# nothing but a remark\n", 1, "the file is empty; start with scenario: an-id"),
+    (b"scenario: a\nwhy: \xff\xfe\n", 2, "cannot be read: no UTF-8 text"),
+    ("scenario: a\n".encode("utf-16"), 1, "cannot be read: no UTF-8 text"),
+    (b"scenario: a\nwhy: b\x00c\n", 2, "no YAML: the character U+0000 is not permitted"),
+    (b"a: [\n", 1, "no YAML: while parsing a flow node"),
+    (b"scenario: a\n why: b\n", 2, "no YAML: mapping values are not allowed"),
+    (b"a: 'never ends\n", 1, "no YAML: while scanning a quoted scalar"),
+    (b"a: @b\n", 1, "no YAML: while scanning for the next token"),
+    (b"- a\n- b\n", 1, "the file: keys and values are wanted"),
+    (b"only words\n", 1, "the file: keys and values are wanted"),
+    (b"? [a]\n: b\n", 1, "text is wanted"),
+    (b"{" * 40 + b"}" * 40, 1, "the file nests deeper than 30 levels"),
+    (b"[" * 5000, 1, "the file nests deeper than 30 levels"),
+    (b"a: " + b"- " * 40 + b"b\n", 1, "no YAML"),
+    (b"- " * 40_000 + b"b\n", 1, "the file nests deeper than 30 levels"),
+    (b"\n".join(b" " * depth + b"a:" for depth in range(400)), 31, "the file nests deeper than 30 levels"),
+    (b"x" * 300_000, 1, "at most 200000 are read"),
+    (b"x" * 2_100_000, 1, "the file is larger than 2000000 bytes"),
+    (b"a: &a [x]\nb: [*a, *a, *a]\n", 1, "anchors, aliases and tags are not read; write it out"),
+    (b"a: 1\nb: !!python/object/apply:os.system [x]\n", 2, "anchors, aliases and tags are not read"),
+    (b"<<: {a: b}\n", 1, "the file: merge keys (<<) are not read; write it out"),
+    (b"scenario: a\n--- \nscenario: b\n", 2, "expected a single document in the stream"),
+    (b"scenario: a\nscenario: b\n", 2, "the file: 'scenario' stands twice"),
+    (b"scenario: a\n", 1, "the file: why, user, expect missing"),
+    (b'a: "\\U00110000"\n', 1, "no YAML"),
+)
+
+
+@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
+@pytest.mark.parametrize(("body", "line", "said"), BODIES, ids=[f"{body[:20]!r}" for body, _, _ in BODIES])
+def test_what_is_no_scenario_at_all_is_told_in_one_line(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    body: bytes,
+    line: int,
+    said: str,
+    loader: str,
+) -> None:
+    monkeypatch.setattr(nodes, "_LOADER", getattr(yaml, loader, yaml.SafeLoader))
     file = tmp_path / "mine.scenario.yaml"
     file.write_bytes(body)
-    assert main(["run", str(file)]) == 2
-    told = capsys.readouterr().err
-    assert said in told
-    assert len(told.splitlines()) == 2
+    refused(file, line, said, capsys)
 
 
+def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "mine.scenario.yaml"
+    file.write_bytes(b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode())
+    assert load(file).expect == parse(GOOD, "a").expect
+    file.write_bytes(GOOD.replace("revision: 2", "revison: 2").replace("\n", "\r\n").encode())
+    with pytest.raises(BadScenario) as error:
+        load(file)
+    assert error.value.place.line == 2
+
+
+ESCAPE = '"\\e[31mred\\e[0m\\u202e"'
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("scenario: mine", f"scenario: {ESCAPE}"),
+        ("revision: 2", f"{ESCAPE}: 2"),
+        ("first: [search_orders]", f"first: [{ESCAPE}]"),
+        ("$customer.lee: {name", f"{ESCAPE}: {{name"),
+        ("captured: 42.50 USD", f"captured: {ESCAPE}"),
+        ("family: parameter_twin", f"family: {ESCAPE}"),
+        ("{get_user: user_of}", f"{{get_user: {ESCAPE}}}"),
+        ("from: support@1", f"from: {ESCAPE}"),
+        ("answer_lost: refund_payment", f"answer_lost: {ESCAPE}"),
+    ],
+)
 def test_terminal_escapes_of_a_file_are_spelled_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str
 ) -> None:
     file = tmp_path / "mine.scenario.yaml"
-    file.write_text(GOOD.replace("first: [search_orders]", 'first: ["\\e[31mred\\e[0m"]'))
+    file.write_text(changed(old, new)[0])
     assert main(["run", str(file)]) == 2
     told = capsys.readouterr().err
-    assert "\x1b" not in told
-    assert "\\x1b[31mred" in told
+    assert all(line.isprintable() for line in told.splitlines())
+    assert "x1b[31mred" in told
 
 
 def test_a_folder_in_place_of_a_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "dir.scenario.yaml").mkdir()
-    assert main(["run", str(tmp_path / "dir.scenario.yaml")]) == 2
+    folder = tmp_path / "dir.scenario.yaml"
+    folder.mkdir()
+    assert main(["run", str(folder)]) == 2
     assert "no file below it ends in .scenario.yaml" in capsys.readouterr().err
+    with pytest.raises(BadScenario, match="cannot be read: Is a directory") as error:
+        load(folder)
+    assert str(error.value.place) == f"{folder}:1"
 
 
-# -- catalogs and datasets -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "said"),
-    [
-        ("catalog: a\nversion: 1\ntools: []\n", 3, "at least one is wanted"),
-        ("catalog: a\nversion: 1\ntools: [x, x]\n", 3, "stands twice"),
-        ("catalog: a\nversion: 1\ntols: [x]\n", 3, "did you mean tools?"),
-        ("catalog: a\ntools: [x]\n", 1, "version missing"),
-        ("catalog: a\nversion: 1\ntools:\n  - {operation: x}\n", 4, "tool missing"),
-        ("catalog: a\nversion: 1\ntools:\n  - {tool: a, operation: b, answers: 1}\n", 4, "not both"),
-        ("catalog: a\nversion: 1\ntools:\n  - {tool: a, answers: 1}\n", 4, "needs a description"),
-        ("catalog: a\nversion: 1\ntools:\n  - {tool: a, input: {}}\n", 4, "only a canned tool"),
-        (
-            "catalog: a\nversion: 1\ntools:\n  - {tool: a, description: d, answers: 1, input: []}\n",
-            4,
-            "a JSON Schema",
-        ),
-    ],
-)
-def test_a_bad_catalog_says_where(text: str, line: int, said: str) -> None:
-    with pytest.raises(BadScenario, match=said) as error:
-        parse_catalog(text, "a.catalog.yaml")
-    assert error.value.place.line == line
-
-
-def test_a_catalog_that_names_no_operation_says_where(tmp_path: Path) -> None:
-    (tmp_path / "own.catalog.yaml").write_text("catalog: own\nversion: 1\ntools:\n  - get_order\n  - fly\n")
+def test_what_an_error_echoes_is_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.scenario.yaml"
-    file.write_text(
-        "scenario: a\nwhy: b\ncatalog: {from: own}\nuser: {says: Hi.}\nexpect: {read_only: true}\n"
-    )
-    with pytest.raises(BadScenario, match="there is no operation 'fly'") as error:
-        load(file)
-    assert str(error.value.place) == "own.catalog.yaml:5"
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "no JSON"),
-        ("[]", "a case is"),
-        ('{"id": "a", "input": "b"}', "a case is"),
-        ('{"id": 1, "input": "b", "expected_tool": null}', "are texts"),
-        ('{"id": "a", "input": " ", "expected_tool": null}', "not empty"),
-        ('{"id": "a", "input": "b", "expected_tool": 7}', "wanted a tool's name or null"),
-        ('{"id": "good", "input": "b", "expected_tool": null}', "stands twice"),
-        ('{"id": "a", "input": "b", "expected_tool": "fly"}', "there is no tool 'fly'"),
-    ],
-)
-def test_a_bad_line_of_a_dataset_says_where(tmp_path: Path, line: str, said: str) -> None:
-    file = tmp_path / "cases.jsonl"
-    file.write_text('{"id": "good", "input": "Hello", "expected_tool": null}\n\n' + line + "\n")
-    with pytest.raises(BadScenario, match=said) as error:
-        list(load_dataset(file))
-    assert error.value.place.line == 3
-
-
-# -- lint --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("language: en", "language: de", "nobody says to have read it"),
-        ("clarification: allowed", "clarification: required", ""),
-        ('states: [5.00 USD, {text: "1", about: [refund]}]', "states: [5.00 USD]", ""),
-        (
-            "says: Refund 5.00",
-            "says: Use refund_order and refund 5.00",
-            "the agent is told the tool refund_order",
-        ),
-    ],
-)
-def test_lint_names_what_parses_and_is_wrong_all_the_same(
-    tmp_path: Path, old: str, new: str, said: str
-) -> None:
-    text, _ = changed(old, new)
-    file = tmp_path / "mine.scenario.yaml"
-    file.write_text(text)
-    found = [finding.reason for finding in lint(Loaded(load(file), tmp_path))]
-    assert any(said in reason for reason in found)
-    assert any("there are no scripts for mine" in reason for reason in found)
-
-
-def test_lint_says_where_a_reference_run_fails_its_own_contract(tmp_path: Path) -> None:
-    file = tmp_path / "mine.scenario.yaml"
-    file.write_text(GOOD)
-    (tmp_path / "mine.scripts.yaml").write_text("scripted:\n  - {say: No.}\n")
-    found = [finding.reason for finding in lint(Loaded(load(file), tmp_path))]
-    assert any("the reference lacks refund.created" in reason for reason in found)
+    file.write_text(GOOD.replace("scenario: mine", f"scenario: {'x' * 100_000}"))
+    assert main(["run", str(file)]) == 2
+    told = capsys.readouterr().err
+    assert f"{file}:1: scenario: 'xxx" in told
+    assert len(told) < 2200

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from commands import FILE, printed
+from rich.cells import cell_len
 
 from sandtrail.sandbox import library
 from sandtrail.sandbox.cli import main
-
-FILE = """\
-scenario: mine
-why: a file of one's own
-world:
-  $customer.lee: {name: Lee Ahn, email: lee@example.test}
-user:
-  says: Hello.
-expect:
-  read_only: true
-"""
-
-
-def printed(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    code = main(words)
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 def test_the_careful_reference_passes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,15 +35,6 @@ def test_the_embedded_agent_fails_honestly_and_the_last_line_says_why(
     assert re.search(r"\n\d+ of \d+ \(\d+-\d+ %\) runs pass\n", out)
 
 
-def test_what_fails_can_be_repeated_by_the_line_that_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = printed(capsys, "run", "--limit", "6", "--agent", "do-nothing")
-    lines = [line.strip().removeprefix("again: ") for line in out.splitlines() if "sandtrail run" in line]
-    assert lines
-    code, again, _ = printed(capsys, *shlex.split(lines[0])[1:])
-    assert code == 1
-    assert "FAIL" in again
-
-
 def test_the_careless_agent_fails_each_scenario_for_its_own_reason(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -76,6 +52,28 @@ def test_the_careless_agent_fails_each_scenario_for_its_own_reason(
             assert set(finding) == {"code", "at", "severity", "grade", "reason"}
 
 
+def test_json_has_the_same_keys_whatever_comes_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    keys = {"overall", "agent", "seed", "run", "scenarios", "unexpected_writes", "tokens", "cost_usd"}
+    one_keys = {
+        "id",
+        "revision",
+        "repetition",
+        "overall",
+        "ended",
+        "first_decision",
+        "recovery",
+        "unexpected_writes",
+    }
+    one_keys |= {"idle_passes", "ambiguous", "counts", "not_evaluable", "turns", "calls", "findings"}
+    every = [("--agent", "scripted"), ("--agent", "do-nothing"), ("--tag", "nothing")]
+    for told in [json.loads(printed(capsys, "run", "--limit", "3", "--json", *words)[1]) for words in every]:
+        assert set(told) == keys
+        assert all(set(one) == one_keys for one in told["scenarios"])
+        assert (told["run"], told["cost_usd"], told["tokens"]) == (None, None, 0)
+    nothing = json.loads(printed(capsys, "run", "--json", "--tag", "nothing")[1])
+    assert (nothing["overall"], nothing["scenarios"]) == ("not_evaluable", [])
+
+
 def test_json_of_a_pass_has_the_documented_shape(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = printed(capsys, "run", "--agent", "scripted", "--json")
     told = json.loads(out)
@@ -91,8 +89,14 @@ def test_json_of_a_pass_has_the_documented_shape(capsys: pytest.CaptureFixture[s
     [
         ("run",),
         ("run", "--agent", "careless"),
+        ("run", "--agent", "scripted", "--trail", "--limit", "20"),
         ("selftest",),
         ("list",),
+        ("list", "--tag", "provenance"),
+        ("show", "refund-the-second-charge"),
+        ("show", "support@1"),
+        ("lint", "refund-the-second-charge"),
+        ("run", "--tag", "no-such-tag"),
         ("bench", "--customers", "3", "--rounds", "3"),
     ],
 )
@@ -100,25 +104,9 @@ def test_output_fits_eighty_columns_and_prints_symbols_only(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, out, _ = printed(capsys, *words)
-    assert max(map(len, out.splitlines())) <= 80
+    assert max(map(cell_len, out.splitlines())) <= 80
     assert "pay_" not in out
     assert "\x1b" not in out
-
-
-def test_repetitions_have_ids_of_their_own_and_one_can_be_repeated_alone(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    words = ("run", "refund-the-second-charge", "--agent", "scripted", "--repetitions", "3", "--json")
-    code, out, _ = printed(capsys, *words)
-    assert [one["repetition"] for one in json.loads(out)["scenarios"]] == [1, 2, 3]
-    code, out, _ = printed(
-        capsys, "run", "refund-the-second-charge", "--repetition", "2", "--agent", "careless"
-    )
-    assert code == 1
-    again = next(line for line in out.splitlines() if "sandtrail run" in line)
-    wanted = r"(again: )?sandtrail run refund-the-second-charge --agent careless --seed \d+ --repetition 2"
-    assert re.fullmatch(wanted, again.strip())
-    assert printed(capsys, *again.split("sandtrail ")[1].split())[1] == out
 
 
 def test_a_scenario_file_without_a_script_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -158,12 +146,6 @@ def test_a_file_of_ones_own_runs_with_the_scripts_beside_it(
         assert (code, said in err) == (2, True), err
 
 
-def test_every_invocation_draws_fresh_ids_unless_told_the_seed(capsys: pytest.CaptureFixture[str]) -> None:
-    seeds = {json.loads(printed(capsys, "run", "--limit", "1", "--json")[1])["seed"] for _ in range(4)}
-    assert len(seeds) > 1
-    assert json.loads(printed(capsys, "run", "--limit", "1", "--json", "--seed", "7")[1])["seed"] == 7
-
-
 def test_bad_files_are_reported_with_line_and_exit_two(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -174,70 +156,6 @@ def test_bad_files_are_reported_with_line_and_exit_two(
     assert f"{file}:6: user: unknown key 'sayz'; did you mean says?" in err
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("run", "no-such-scenario"), "there is no scenario 'no-such-scenario'; "),
-        (("run", "refund-the-second-charg"), "did you mean refund-the-second-charge?"),
-        (("run", "--sample-id", "nope"), "--sample-id nope: no such scenario here"),
-        (("run", "--agent", "gemini:x"), "there is no agent 'gemini:x'; there are lexical"),
-        (("run", "--cost-limit", "1"), "--cost-limit needs --price"),
-        (("run", "--url", "https://x.test"), "write URL=SERVICE"),
-        (("show", "nope@3"), "there is no catalog 'nope@3'"),
-        (("show", "support@9"), "the file has version 1"),
-        (("run", "/nowhere/at/all"), "neither a folder, nor a file"),
-        (("run", "--agent", "wild"), "there is no script 'wild'"),
-        (("run", "missing.scenario.yaml"), "missing.scenario.yaml:1: cannot be read"),
-    ],
-)
-def test_what_cannot_be_done_names_what_can(
-    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, _, err = printed(capsys, *words)
-    assert code == 2
-    assert said in err
-    assert err.rstrip().endswith("exit 2: the input cannot be used")
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        (),
-        ("run", "--repetitions", "0"),
-        ("run", "--repetitions", "many"),
-        ("run", "--repetition", "2", "--repetitions", "3"),
-        ("run", "--seed", "-3"),
-        ("dance",),
-    ],
-)
-def test_wrong_usage_exits_two(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(words)
-    assert stopped.value.code == 2
-    assert "usage: sandtrail" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "words", [("--help",), ("run", "--help"), ("selftest", "--help"), ("bench", "--help"), ("list", "--help")]
-)
-def test_help_has_an_example_and_the_exit_codes(
-    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(words)
-    out = capsys.readouterr().out
-    assert stopped.value.code == 0
-    assert "3 harness fault" in out
-    assert words == ("--help",) or "example: sandtrail" in out
-
-
-def test_the_list_tells_why(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = printed(capsys, "list", "--json")
-    listed = json.loads(out)["scenarios"]
-    assert len(listed) == len(list(library()))
-    assert all({"id", "why", "tags", "language", "revision", "idle_passes"} <= one.keys() for one in listed)
-
-
 @pytest.mark.parametrize("words", [("run", "--tag", "no-such-tag"), ("list", "--tag", "no-such-tag")])
 def test_what_evaluates_nothing_exits_four_and_says_so(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
@@ -245,12 +163,21 @@ def test_what_evaluates_nothing_exits_four_and_says_so(
     code, out, _ = printed(capsys, *words)
     assert code == 4
     assert out.rstrip().splitlines()[-1].startswith("exit 4: ")
+    assert out.rstrip().endswith("no scenario has the tag no-such-tag")
 
 
 def test_an_empty_dataset_evaluates_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "none.jsonl"
     file.write_text("\n")
-    assert printed(capsys, "run", str(file))[0] == 4
+    for command in ("run", "list"):
+        code, out, _ = printed(capsys, command, str(file))
+        assert code == 4
+        assert re.fullmatch(r"exit 4: .*none\.jsonl.*|exit 4: .*…", out.rstrip().splitlines()[-1])
+        assert printed(capsys, command, str(file), "--json")[0] == 4
+    code, out, _ = printed(capsys, "lint", str(file))
+    assert (code, out) == (4, "exit 4: 0 scenarios checked\n")
+    code, _, err = printed(capsys, "show", str(file))
+    assert (code, "none.jsonl holds no scenario" in err) == (2, True)
 
 
 def test_a_plain_dataset_is_judged_on_the_first_decision(
@@ -266,36 +193,6 @@ def test_a_plain_dataset_is_judged_on_the_first_decision(
     told = {one["id"]: (one["first_decision"], one["overall"]) for one in json.loads(out)["scenarios"]}
     assert code == 1
     assert told == {"one": ("correct", "pass"), "two": ("correct", "pass"), "three": ("wrong_tool", "fail")}
-
-
-def test_a_scenario_and_a_catalog_can_be_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = printed(capsys, "show", "refund-the-second-charge")
-    assert (code, "$payment.second" in out, "refund.created" in out) == (0, True, True)
-    assert max(map(len, out.splitlines())) <= 80
-    assert (
-        json.loads(printed(capsys, "show", "refund-the-second-charge", "--json")[1])["effects"][0]["times"]
-        == 1
-    )
-    assert len(json.loads(printed(capsys, "show", "support@1", "--json")[1])["tools"]) >= 30
-    assert "refund_payment" in printed(capsys, "show", "support@1")[1]
-
-
-def test_lint_finds_nothing_in_the_library_and_names_what_is_wrong_elsewhere(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    code, out, _ = printed(capsys, "lint")
-    assert (code, out.splitlines()[-1].startswith("exit 0: ")) == (0, True), out
-    file = tmp_path / "mine.scenario.yaml"
-    file.write_text(FILE.replace("world:", "language: de\nworld:"))
-    code, out, _ = printed(capsys, "lint", str(file))
-    assert code == 2
-    assert f"{file}:3:\n  the language is de" in out
-
-
-def test_the_schema_is_that_of_the_files(capsys: pytest.CaptureFixture[str]) -> None:
-    schema = json.loads(printed(capsys, "schema", "--json")[1])
-    assert schema["required"] == ["scenario", "why", "user", "expect"]
-    assert schema["additionalProperties"] is False
 
 
 def test_init_writes_files_that_run_and_never_writes_over_one(
@@ -338,3 +235,43 @@ def test_the_installed_command_runs_and_survives_a_closed_pipe() -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stdout.startswith("scenario ")
     assert "Traceback" not in done.stderr
+
+
+class Terminal(io.StringIO):
+    """A terminal that remembers."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_shown_how_far_it_is_and_a_pipe_is_not(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("run", "--limit", "4", "--agent", "do-nothing", "--max-connections", "1")
+    assert printed(capsys, *words)[2] == ""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert main([*words, "--json"]) == 1
+    assert terminal.getvalue() == ""
+    assert main(words) == 1
+    shown = terminal.getvalue().split("\r\x1b[K")
+    assert shown[1].startswith("0/4 runs, 0 failed, 0 tokens  ")
+    assert re.match(r"4/4 runs, [0-4] failed, 0 s left, 0 tokens  ", shown[-2])
+    assert shown[-1] == ""
+    assert max(map(cell_len, shown)) <= 79
+
+
+def test_scenarios_without_a_script_of_the_name_are_counted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name in ("mine", "yours"):
+        (tmp_path / f"{name}.scenario.yaml").write_text(FILE.replace("scenario: mine", f"scenario: {name}"))
+    (tmp_path / "mine.scripts.yaml").write_text(SCRIPTS.replace("  - {say: [}\n", "  - {say: No.}\n"))
+    code, _, err = printed(capsys, "run", str(tmp_path), "--agent", "polite")
+    assert (code, "there are no scripts for yours" in err) == (2, True)
+    code, out, _ = printed(capsys, "run", "--agent", "careless")
+    left = re.search(r"\n(\d+) scenarios? without a script 'careless' left out\n", out)
+    rows = [
+        line for line in out.splitlines() if re.match(r"\S+ +(PASS|WARN|FAIL|harness|open|unseen) ", line)
+    ]
+    assert len(rows) + int(left[1] if left else 0) == len(list(library()))

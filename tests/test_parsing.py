@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import yaml
 
 from sandtrail.ledgers.conversation import Briefed, UserSaid
-from sandtrail.ledgers.specs import Fault, FaultKind
+from sandtrail.ledgers.specs import SYMBOL, Fault, FaultKind
 from sandtrail.sandbox import library, load, run
 from sandtrail.sandbox.agents import scripted
-from sandtrail.scenarios import BadScenario, Contract, Scenario, User, WantedArgument, WantedEffect, parse
+from sandtrail.scenarios import (
+    BadScenario,
+    Contract,
+    Scenario,
+    User,
+    WantedArgument,
+    WantedEffect,
+    nodes,
+    parse,
+)
 from sandtrail.scenarios.contract import Stated
+from sandtrail.scenarios.scenario import Visible
 
 GOOD = """\
 scenario: refund-the-second-charge
@@ -142,7 +154,7 @@ BAD: tuple[tuple[str, int, str], ...] = (
         "did you mean read_only?",
     ),
     (changed("  calls: [list_payments]", "  read_only: maybe"), 23, "true or false is wanted"),
-    (changed("  calls: [list_payments]", "  read_only: true"), 18, "a read-only scenario wants no effects"),
+    (changed("  calls: [list_payments]", "  read_only: true"), 23, "a read-only scenario wants no effects"),
     (changed("refund.created: {payment", "refund: {payment"), 19, "an effect is one name with its facts"),
     (
         changed(
@@ -171,10 +183,14 @@ BAD: tuple[tuple[str, int, str], ...] = (
 )
 
 
+@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
 @pytest.mark.parametrize(
     ("text", "line", "reason"), BAD, ids=[f"{line}-{reason[:40]}" for _, line, reason in BAD]
 )
-def test_a_bad_file_is_told_with_its_line_and_what_was_wanted(text: str, line: int, reason: str) -> None:
+def test_a_bad_file_is_told_with_its_line_and_what_was_wanted(
+    text: str, line: int, reason: str, loader: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nodes, "_LOADER", getattr(yaml, loader, yaml.SafeLoader))
     with pytest.raises(BadScenario) as told:
         parse(text, "bad.scenario.yaml")
     assert reason in told.value.reason
@@ -250,23 +266,48 @@ def test_the_shipped_library_is_sound_and_every_scenario_says_why() -> None:
     assert sum(len(scenario.user.then) > 0 for scenario in scenarios) >= len(scenarios) / 4
 
 
-def prompts(scenario: Scenario) -> str:
-    """All that an agent is told in the reference run, and what it is offered at the start."""
-    trajectory = run(scenario, scripted(scenario.id, "scripted")).trajectory
-    told = [m.text for m in trajectory.conversation if isinstance(m, Briefed | UserSaid)]
-    return "\n".join([*told, *scenario.user.texts()])
+# -- what reaches the agent ---------------------------------------------------------------------------------
+
+
+def test_what_is_visible_is_the_first_message_and_the_clock() -> None:
+    assert parse(GOOD, "a").visible() == Visible(
+        "Refund the second charge of {$order.lamp.number}.", "2026-05-01T08:00:00+02:00", "Europe/Berlin"
+    )
+    assert {field.name for field in fields(Visible)} == {"says", "now", "zone"}
+
+
+def secrets(scenario: Scenario) -> set[str]:
+    """Words of the expectations that must reach no agent, the names of tools apart."""
+    expect = scenario.expect
+    reasons = [*expect.distractors.values(), *expect.forbid.values(), *expect.first_reasons.values()]
+    effects = [wanted.name for wanted in expect.effects]
+    families = [str(one.family) for one in scenario.offer.distractors]
+    keys = ["read_only", "idle_passes", "at_most", "distractor", "sandtrail"]
+    return {scenario.id, scenario.why, *reasons, *effects, *families, *keys}
+
+
+def tools_of(scenario: Scenario) -> set[str]:
+    expect, offer = scenario.expect, scenario.offer
+    named = {*(expect.first or ()), *expect.calls, *expect.distractors, *expect.forbid}
+    named |= {one.tool for one in expect.arguments} | {rule.tool for rule in expect.order}
+    named |= {tool for label in expect.labels for tool in label.first}
+    return named | {*offer.rename, *offer.rename.values(), *offer.withheld, *offer.only, *offer.without}
+
+
+def holds(text: str, words: set[str]) -> list[str]:
+    return sorted(word for word in words if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text))
 
 
 @pytest.mark.parametrize("scenario", list(library()), ids=lambda one: one.id)
 def test_no_expectation_reaches_the_agent(scenario: Scenario) -> None:
-    told = prompts(scenario)
-    expect = scenario.expect
-    secrets = [scenario.id, scenario.why, *expect.distractors.values(), *expect.forbid.values()]
-    secrets += [wanted.name for wanted in expect.effects] + [wanted.tool for wanted in expect.arguments]
-    secrets += [*(expect.first or ()), *expect.calls, *expect.distractors, *expect.forbid]
-    assert not [secret for secret in secrets if re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", told)]
-    offered = repr(run(scenario, scripted(scenario.id, "scripted")).trajectory.offers[0].catalog)
-    assert not [
-        why for why in (scenario.why, *expect.distractors.values(), *expect.forbid.values()) if why in offered
-    ]
-    assert "$" not in repr(run(scenario, scripted(scenario.id, "scripted")).trajectory.conversation[1])
+    trajectory = run(scenario, scripted(scenario.id, "scripted"), seed=5).trajectory
+    told = [message.text for message in trajectory.conversation if isinstance(message, Briefed | UserSaid)]
+    tools = [tool for offer in trajectory.offers for tool in offer.catalog.tools]
+    assert len(told) > 1
+    assert tools
+    for text in [*told, *(f"{tool.name} {tool.description} {tool.input_schema}" for tool in tools)]:
+        assert holds(text, secrets(scenario)) == []
+        assert SYMBOL.search(text) is None
+    for text in [*told, *scenario.user.texts()]:
+        assert holds(SYMBOL.sub("", text), tools_of(scenario)) == []
+    assert "$" not in told[1]
