@@ -1,0 +1,1 @@
+"""Transcripts that someone else recorded, read into our words: one module for each format."""
