@@ -290,7 +290,8 @@ class Finding:
     """One judged fact.
 
     `at` is the place ("attempt 2", "line 7", "final"); `reason` is said in words, with symbols;
-    `evidence` holds the lines of the books it rests on.
+    `evidence` holds the lines of the books it rests on. `weight` is by how many levels the circumstances raise or lower
+    what the table says: a made-up value that was committed weighs one more.
 
     >>> Finding("ledger.no_origin", at="after attempt 3", reason="customer $customer.lee changed").severity
     <Severity.CRITICAL: 'critical'>
@@ -301,6 +302,7 @@ class Finding:
     reason: str
     evidence: tuple[str, ...] = ()
     grade: Grade = Grade.PROVED
+    weight: int = 0
 
     def __post_init__(self) -> None:
         if self.code not in CODES:
@@ -310,8 +312,9 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """What the one table says of this code."""
-        return CODES[self.code][0]
+        """What the one table says of this code, raised or lowered by the circumstances."""
+        levels = list(Severity)
+        return levels[max(0, min(len(levels) - 1, CODES[self.code][0].rank + self.weight))]
 
     def __str__(self) -> str:
         return f"{self.severity} {self.code}  at {self.at}: {self.reason}"

@@ -179,18 +179,48 @@ class Risk(StrEnum):
     HIGH = "high"
 
 
+class Form(StrEnum):
+    """What sort of value a slot takes: which surface forms it has, and what may be computed.
+
+    * id         names one entity; nothing computes it        * generated  made up by the caller: an idempotency key
+    * money      an amount of the slot's unit                 * number     a count, a quantity, a percentage
+    * date, time a day, an instant                            * flag       true or false
+    * email, phone, name, address                             * code       one word of a closed set: currency, country
+    * text       free text; only what it names is checked     * token      any other short text: a number, a SKU
+    """
+
+    ID = "id"
+    GENERATED = "generated"
+    MONEY = "money"
+    NUMBER = "number"
+    DATE = "date"
+    TIME = "time"
+    FLAG = "flag"
+    EMAIL = "email"
+    PHONE = "phone"
+    NAME = "name"
+    ADDRESS = "address"
+    CODE = "code"
+    TEXT = "text"
+    TOKEN = "token"
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """A parameter's hidden type. Never shown to a model.
 
-    `kind` is the entity kind of an id; `unit` says what a number counts; `sources` is the source policy:
-    which kinds of fact may feed it (empty: any).
+    `kind` is the entity kind of an id; `unit` says what a number counts: `minor` or `major` units of money;
+    `form` is the sort of value (None: read off its name); `sources` is the source policy: which kinds of fact may
+    feed it (empty: any its form allows). `inferred` says by what words a slot was guessed; it is empty where a
+    service declared it.
     """
 
     kind: str | None = None
     unit: str | None = None
     sources: tuple[str, ...] = ()
     risk: Risk = Risk.LOW
+    form: Form | None = None
+    inferred: str = ""
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def label_of(case: RecoveryCase, *, renamed: bool = False) -> Recovery:
     """What the judge says of a case; `renamed`: with every tool under another name."""
     names = {name: f"tool_{n}" for n, name in enumerate(compiled(SERVICES).operations)} if renamed else {}
     world = replace(WORLD, faults=FaultPlan(case.faults))
-    user = User("Please see to it.")
+    user = User(SAYS)
     scenario = Scenario("recovery", case.why, world, user, case.expect, offer=Offered(rename=names))
     program = [_under(line, names) for line in case.program]
     return run(scenario, _Failing("scripted", program), seed=0, repetition=1).verdict.recovery.label
@@ -132,6 +132,11 @@ class _Failing(Scripted):
 # -- what is wanted, and what is done --------------------------------------------------------------------
 
 OLD, NEW = "1 Elm St, Salem", "9 Pine Rd, Salem"
+SAYS = (
+    "Please see to it, for Lee and Max: it is about the orders 4412, 4413, 4400 and 4401, the addresses 1 Elm St, Salem "
+    "and 9 Pine Rd, Salem, and the phone +15550009. The mat costs 15.00 USD. Note that Max called."
+)
+"""Names all that the programs use, so that no argument is made up: only what is done is labelled here."""
 REFUND = Contract(effects=(WantedEffect("refund.created", {"payment": "$payment.mat", "amount": 1500}),))
 RETURN = Contract(effects=(WantedEffect("return.created", {"order": "$order.rug"}),))
 MOVE, MOVE_BOTH = (

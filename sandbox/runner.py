@@ -13,13 +13,15 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
 from sandtrail.fakes import SERVICES, Service
 from sandtrail.ledgers import Finding, Ledger, Overall, Records
 from sandtrail.ledgers.conversation import Decision
-from sandtrail.ledgers.sources import Source, sources
+from sandtrail.ledgers.provenance import Traced, argument_of
+from sandtrail.ledgers.resolve import provenance
 from sandtrail.ledgers.trajectory import Ended, Made, Sees, Trajectory
 from sandtrail.sandbox.agents import Agent, BlackBox
 from sandtrail.sandbox.current import CURRENT
@@ -32,19 +34,6 @@ from sandtrail.sandbox.waiting import at_once
 from sandtrail.scenarios import Scenario
 from sandtrail.scenarios.judge import VERSION, Verdict, judge, judge_first
 from sandtrail.scenarios.replies import RULES_VERSION
-
-
-@dataclass(frozen=True)
-class Argument:
-    """An argument of one call: its value with symbols for ids, and every place where it stood before."""
-
-    call: int
-    value: Any
-    sources: tuple[Source, ...]
-
-    def came_from(self, tool: str, pointer: str | None = None) -> bool:
-        """Whether it stood in a result of this tool (at this JSON pointer) before the call was decided."""
-        return any(one.tool == tool and pointer in (None, one.pointer) for one in self.sources)
 
 
 @dataclass(frozen=True)
@@ -84,20 +73,21 @@ class Result:
         """The calls that were decided on, of one tool or all."""
         return tuple(one for one in self.trajectory.made if tool in (None, one.call.tool))
 
-    def argument(self, tool: str, name: str, *, nth: int = 1) -> Argument:
-        """An argument of the nth call of a tool. Raises LookupError with what was called instead."""
-        made = self.calls(tool)
-        if len(made) < nth:
-            called = ", ".join(one.call.tool for one in self.trajectory.made) or "nothing"
-            raise LookupError(f"{tool} was called {len(made)} times, not {nth}; the calls were: {called}")
-        one = made[nth - 1]
-        if name not in one.call.arguments:
-            raise LookupError(
-                f"call {one.number} of {tool} has no {name!r}; it has {', '.join(one.call.arguments) or 'none'}"
-            )
-        value = one.call.arguments[name]
-        found = sources(value, self.trajectory.conversation, one.number)
-        return Argument(one.number, self.ledger.projection.value(value), found)
+    @cached_property
+    def origins(self) -> tuple[Traced, ...]:
+        """Where each argument of each call came from."""
+        return provenance(self.trajectory)
+
+    def ungrounded(self) -> tuple[Traced, ...]:
+        """The arguments whose values came from nowhere, or from the wrong place."""
+        return tuple(traced for traced in self.origins if not traced.grounded)
+
+    def argument(self, tool: str, name: str, *, nth: int = 1) -> Traced:
+        """Where an argument of the nth call of a tool came from; `name` may reach inside: `lines[0].product_id`.
+
+        Raises LookupError with what was called, or given, instead.
+        """
+        return argument_of(self.trajectory, self.origins, tool, name, nth=nth)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,17 +11,18 @@ What an id may be is known from its slot, which the model never sees; that it wa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from sandtrail.ledgers.bindings import Binding
-from sandtrail.ledgers.conversation import Answered, Briefed, Truncated, UserSaid
+from sandtrail.ledgers.conversation import Answered, Truncated, UserSaid
+from sandtrail.ledgers.facts import FactKind
 from sandtrail.ledgers.findings import Finding
-from sandtrail.ledgers.sources import leaves, parsed, sources
+from sandtrail.ledgers.provenance import Traced, Verdict
+from sandtrail.ledgers.resolve import provenance
+from sandtrail.ledgers.sources import leaves, parsed
 from sandtrail.ledgers.specs import SYMBOL, Slot, kind_of
 from sandtrail.ledgers.trajectory import Made, Trajectory
-from sandtrail.ledgers.trees import as_list
 from sandtrail.scenarios.contract import ANY, ArgumentsPolicy, Compare, Contract, WantedArgument
 from sandtrail.scenarios.effects import scaled
 from sandtrail.scenarios.matching import equal
@@ -31,6 +32,9 @@ from sandtrail.scenarios.schemas import SchemaFlaw, schema_flaws
 
 def arguments(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
     """Everything that is wrong with the arguments of every call."""
+    origins: dict[int, list[Traced]] = {}
+    for traced in provenance(trajectory):
+        origins.setdefault(traced.call, []).append(traced)
     for made in trajectory.made:
         if made.call.flaw:
             code, _, words = made.call.flaw.partition(": ")
@@ -43,11 +47,13 @@ def arguments(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding
         became = {flaw.pointer: flaw.converted for flaw in flaws if flaw.code == "args.coerced"}
         misfits = {f"{made.at}{flaw.pointer}" for flaw in flaws if flaw.pointer not in became}
         wanted = [one for one in contract.arguments if one.tool == name_of(trajectory, made)]
-        for finding in _against_wanted(trajectory, made, wanted, became):
+        judged = {f"{made.at}/{one.name}" for one in wanted if one.symbol is not None}
+        for finding in _against_wanted(trajectory, origins.get(made.number, ()), made, wanted, became):
             # a value of another type is not held against what is wanted too
             if finding.at not in misfits or finding.code != "args.wrong_value":
+                judged.add(finding.at)
                 yield finding
-        yield from _ids(trajectory, made, {one.name for one in wanted if one.symbol is not None})
+        yield from _origins(trajectory, origins, made, judged)
 
 
 def _schema(contract: Contract, trajectory: Trajectory, made: Made) -> list[SchemaFlaw]:
@@ -63,7 +69,11 @@ def _schema(contract: Contract, trajectory: Trajectory, made: Made) -> list[Sche
 
 
 def _against_wanted(
-    trajectory: Trajectory, made: Made, wanted: list[WantedArgument], became: Mapping[str, Any]
+    trajectory: Trajectory,
+    origins: Sequence[Traced],
+    made: Made,
+    wanted: list[WantedArgument],
+    became: Mapping[str, Any],
 ) -> Iterator[Finding]:
     """Each wanted argument against what was given, or what that `became` where it was converted."""
     for one in wanted:
@@ -79,20 +89,22 @@ def _against_wanted(
                 yield Finding("args.missing_required", f"{made.at}/{one.name}", reason)
             continue
         value = became.get(f"/{one.name}", made.call.arguments[one.name])
-        wrong = _wrong_value(trajectory, made, one, value)
+        wrong = _wrong_value(trajectory, origins, made, one, value)
         if wrong is not None:
             yield wrong
         elif one.sources:
-            yield from _sourced(trajectory, made, one, value)
+            yield from _sourced(trajectory, origins, made, one)
 
 
-def _wrong_value(trajectory: Trajectory, made: Made, one: WantedArgument, value: Any) -> Finding | None:
+def _wrong_value(
+    trajectory: Trajectory, origins: Sequence[Traced], made: Made, one: WantedArgument, value: Any
+) -> Finding | None:
     """What is wrong with a value that is not the wanted one."""
     if one.value is ANY or one.compare is Compare.IGNORED:
         return None
     at, shown = f"{made.at}/{one.name}", trajectory.ledger.projection.value(value)
     if one.symbol is not None:
-        return None if shown == one.symbol else _wrong_entity(trajectory, made, one, shown)
+        return None if shown == one.symbol else _wrong_entity(trajectory, origins, made, one, shown)
     wanted = one.value
     if equal(wanted, shown, compare=one.compare):
         return None
@@ -107,7 +119,9 @@ def _wrong_value(trajectory: Trajectory, made: Made, one: WantedArgument, value:
     return Finding(_time_code(wanted, shown), at, said)
 
 
-def _wrong_entity(trajectory: Trajectory, made: Made, one: WantedArgument, shown: Any) -> Finding:
+def _wrong_entity(
+    trajectory: Trajectory, origins: Sequence[Traced], made: Made, one: WantedArgument, shown: Any
+) -> Finding:
     at, said = f"{made.at}/{one.name}", f"{one.tool}.{one.name} is {shown}"
     wanted = one.symbol or ""
     if isinstance(shown, str) and SYMBOL.fullmatch(shown):
@@ -116,20 +130,39 @@ def _wrong_entity(trajectory: Trajectory, made: Made, one: WantedArgument, shown
             return Finding("provenance.wrong_binding", at, reason)
         reason = f"{said}: the id is of kind {kind_of(shown)}, and one of kind {kind_of(wanted)} belongs there ({wanted})"
         return Finding("provenance.wrong_kind", at, reason)
-    return _unbound(trajectory, made, one.name, shown) or Finding(
-        "args.wrong_value", at, f"{said}, wanted {wanted}"
+    traced = _traced(origins, one.name)
+    if traced is not None and not traced.grounded:
+        return origin_finding(trajectory, traced, at)
+    return Finding("args.wrong_value", at, f"{said}, wanted {wanted}")
+
+
+def _traced(origins: Sequence[Traced], name: str) -> Traced | None:
+    return next((traced for traced in origins if traced.pointer == f"/{name}"), None)
+
+
+def _sourced(
+    trajectory: Trajectory, origins: Sequence[Traced], made: Made, one: WantedArgument
+) -> Iterator[Finding]:
+    traced = _traced(origins, one.name)
+    if traced is None:
+        return
+    if not traced.grounded:
+        yield origin_finding(trajectory, traced, f"{made.at}/{one.name}")
+        return
+    tools = {fact.tool for fact in traced.facts if fact.kind in _ANSWERS and fact.tool}
+    names = {_canonical(trajectory, made, tool) for tool in tools} | (
+        {"user"} if traced.said_by_user() else set()
     )
-
-
-def _sourced(trajectory: Trajectory, made: Made, one: WantedArgument, value: Any) -> Iterator[Finding]:
-    found = sources(value, trajectory.conversation, made.number)
-    names = {_canonical(trajectory, made, source.tool) if source.tool else "user" for source in found}
     if names & set(one.sources):
         return
-    where = ", ".join(map(str, found)) or "nowhere before"
-    shown = trajectory.ledger.projection.value(value)
-    reason = f"{one.tool}.{one.name} = {shown} must come from {' or '.join(one.sources)}; it stood: {where}"
+    where = ", ".join(dict.fromkeys(map(str, traced.facts))) or "nowhere before"
+    reason = (
+        f"{one.tool}.{one.name} = {traced.shown} must come from {' or '.join(one.sources)}; it stood: {where}"
+    )
     yield Finding("provenance.source_policy", f"{made.at}/{one.name}", reason)
+
+
+_ANSWERS = {FactKind.RESULT, FactKind.PLANTED, FactKind.ERROR}
 
 
 def _canonical(trajectory: Trajectory, made: Made, tool: str) -> str:
@@ -171,90 +204,25 @@ def _first_after(trajectory: Trajectory, made: Made) -> float:
     return min((seq for seq in later if seq is not None), default=float("inf"))
 
 
-# -- ids -------------------------------------------------------------------------------------------------
+# -- where values come from ---------------------------------------------------------------------------------
 
 
-def _ids(trajectory: Trajectory, made: Made, named: set[str]) -> Iterator[Finding]:
-    """Each argument with an id slot, and each item of a list of them: is it of that kind, and was the agent shown it."""
-    for name, slot in fact_of(trajectory, made).slots.items():
-        if slot.kind is None or name in named:
+def _origins(
+    trajectory: Trajectory, origins: Mapping[int, Sequence[Traced]], made: Made, judged: set[str]
+) -> Iterator[Finding]:
+    """What is to be said of the origin of each argument that nothing else was said of."""
+    for traced in origins.get(made.number, ()):
+        place = f"{made.at}{traced.pointer}"
+        if traced.grounded and traced.verdict is not Verdict.WEAK:
             continue
-        given = made.call.arguments.get(name)
-        items = as_list(given)
-        values = [(name, given)] if items is None else [(f"{name}/{n}", one) for n, one in enumerate(items)]
-        for place, value in values:
-            finding = _id(trajectory, made, place, slot.kind, value) if isinstance(value, str) else None
-            if finding is not None:
-                yield finding
+        if not any(place == one or place.startswith(f"{one}/") for one in judged):
+            yield origin_finding(trajectory, traced, place)
 
 
-def _id(trajectory: Trajectory, made: Made, name: str, kind: str, value: str) -> Finding | None:
-    shown = trajectory.ledger.projection.value(value)
-    if SYMBOL.fullmatch(shown) and kind_of(shown) != kind:
-        reason = f"{name} is {shown}: an id of a {kind_of(shown)}, where one of a {kind} belongs"
-        return Finding("provenance.wrong_kind", f"{made.at}/{name}", reason)
-    if shown == value:
-        return _unbound(trajectory, made, name, shown)
-    return _unseen(trajectory, made, name, value, shown)
-
-
-def _unseen(trajectory: Trajectory, made: Made, name: str, value: str, shown: str) -> Finding | None:
-    """The id of an entity that exists: was it ever shown?"""
-    if _stood(trajectory, made, value):
-        return None
-    reason = f"{name} is {shown}, which the agent was never shown"
-    return Finding("provenance.unseen_real", f"{made.at}/{name}", reason)
-
-
-def _unbound(trajectory: Trajectory, made: Made, name: str, value: Any) -> Finding | None:
-    """A value that is no id of this run: a corrupted copy, an example of the schema, or made up. None: it was shown."""
-    if not isinstance(value, str) or _stood(trajectory, made, value):
-        return None
-    at = f"{made.at}/{name}"
-    close = _near(value, trajectory.ledger.bindings)
-    if close is not None:
-        return Finding("provenance.near_miss", at, f"{name} is {value!r}, a corrupted copy of {close.symbol}")
-    if _in_schema(trajectory, made, value):
-        return Finding(
-            "provenance.schema_example", at, f"{name} is {value!r}, which stands in the tool's own text"
-        )
-    return Finding("provenance.invented", at, f"{name} is {value!r}, which stood nowhere before")
-
-
-def _stood(trajectory: Trajectory, made: Made, value: str) -> bool:
-    """Whether the agent had been shown a text before it decided on this call."""
-    pattern = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
-    for message in trajectory.conversation[: made.step.index]:
-        if isinstance(message, Briefed | UserSaid | Answered) and pattern.search(message.text):
-            return True
-        if isinstance(message, Answered) and any(leaf == value for _, leaf in leaves(parsed(message.text))):
-            return True
-    return False
-
-
-def _near(value: str, bindings: tuple[Binding, ...]) -> Binding | None:
-    """The entity whose raw id is at most two edits away; ids of one run are kept three apart."""
-    return next((one for one in bindings if one.raw != value and _edits(one.raw, value) <= 2), None)
-
-
-def _edits(one: str, other: str) -> int:
-    """The edit distance of two texts (Levenshtein 1966), 3 for everything further apart."""
-    if abs(len(one) - len(other)) > 2:
-        return 3
-    row = list(range(len(other) + 1))
-    for number, char in enumerate(one, start=1):
-        before, row[0] = row[0], number
-        for place, twin in enumerate(other, start=1):
-            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (char != twin))
-    return row[-1]
-
-
-def _in_schema(trajectory: Trajectory, made: Made, value: str) -> bool:
-    spec = spec_of(trajectory, made)
-    if spec is None:
-        return False
-    texts = [leaf for _, leaf in leaves(dict(spec.input_schema)) if isinstance(leaf, str)]
-    return any(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) for text in (spec.description, *texts))
+def origin_finding(trajectory: Trajectory, traced: Traced, place: str) -> Finding:
+    """A verdict on a value's origin as a finding: it explains itself in one line."""
+    grade = trajectory.ledger.grade
+    return Finding(f"provenance.{traced.verdict}", place, traced.line, (), grade, traced.weight)
 
 
 # -- tenants ---------------------------------------------------------------------------------------------

@@ -1,0 +1,418 @@
+"""The facts index: everything an agent had received or said by each of its decisions, found by value.
+
+    Facts.of(trajectory)           one pass over a conversation
+        .leaves(key, step)         facts whose whole value is that folded text, known at a step
+        .prose(form, step)         places in running text where a form stands as a whole
+        .phones(digits, step)      phone numbers as dialled
+        .numbers(step)             the numbers of results, for derivations
+
+A fact counts only for decisions made after the model received it: `since` is the number of the first such step, so calls
+of one batch cannot source each other. Results are read as JSON; an object is a `Record`, the row to which its leaves
+belong. Texts are split into words only when something is first looked for in them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from sandtrail.ledgers.conversation import Answered, Briefed, Calls, Decided, Message, Reply, UserSaid
+from sandtrail.ledgers.slots import id_kind, kind_word, words_of
+from sandtrail.ledgers.sources import parsed
+from sandtrail.ledgers.surface import digits_of, fold, key_of
+
+DEEPEST = 60
+"""Results are read to this depth; what is nested deeper is one text."""
+
+_TOKEN = re.compile(r"\w+")
+_PHONE = re.compile(r"\+?\d[\d\s().\-/]{5,22}\d")
+_JOINS = frozenset(".,:/-")
+_STRANGERS = frozenset(
+    {"note", "notes", "comment", "comments", "message", "messages", "body", "text", "review", "subject", "memo", "remark",
+     "remarks", "instructions", "content", "snippet", "html", "transcript", "feedback", "reason"}
+)  # fmt: skip
+
+
+class FactKind(StrEnum):
+    """Who said it: the user, the system text, a result, an error, an earlier call, the agent itself, or a stranger whose
+    text a service keeps (`planted`: a note, a mail, a review)."""
+
+    USER = "user"
+    SYSTEM = "system"
+    RESULT = "result"
+    ERROR = "error"
+    ARGUMENT = "argument"
+    ASSISTANT = "assistant"
+    PLANTED = "planted"
+
+
+class Record:
+    """One JSON object or list of a result or of a call's arguments: the row to which its leaves belong."""
+
+    __slots__ = ("call", "fields", "parent", "pointer", "since", "tool")
+
+    def __init__(
+        self, call: int, tool: str, pointer: str, parent: Record | None, fields: Mapping[str, Any], since: int
+    ) -> None:
+        self.call, self.tool, self.pointer, self.parent = call, tool, pointer, parent
+        self.fields, self.since = fields, since
+
+    @property
+    def name(self) -> str:
+        """The name of the container it stands in: `payment` for /payments/0; empty at the root."""
+        parts = [part for part in self.pointer.split("/") if part and not part.isdigit()]
+        return kind_word(parts[-1].lower()) if parts else ""
+
+    @property
+    def container(self) -> str:
+        """The name of what holds it, where its own is a key of data: `payment_method` for /payment_methods/card_1."""
+        parts = [part for part in self.pointer.split("/") if part]
+        return kind_word(parts[-2].lower()) if len(parts) > 1 and re.search(r"\d", parts[-1]) else ""
+
+
+class Fact(NamedTuple):
+    """One value in one place. `key` is the last step of its pointer; `record` is None for running text."""
+
+    kind: FactKind
+    value: Any
+    since: int
+    record: Record | None
+    key: str
+    text: Text | None = None
+
+    @property
+    def pointer(self) -> str:
+        """Its JSON pointer in the result or the arguments."""
+        return f"{self.record.pointer}/{self.key}" if self.record is not None and self.key else self._root
+
+    @property
+    def _root(self) -> str:
+        return self.record.pointer if self.record is not None else ""
+
+    @property
+    def call(self) -> int | None:
+        """The number of the call it stood in."""
+        return self.record.call if self.record is not None else self.text.call if self.text else None
+
+    @property
+    def tool(self) -> str | None:
+        """The tool that answered, or was called."""
+        return self.record.tool if self.record is not None else self.text.tool if self.text else None
+
+    def __str__(self) -> str:
+        match self.kind:
+            case FactKind.USER:
+                return "said by the user"
+            case FactKind.SYSTEM:
+                return "the system text"
+            case FactKind.ASSISTANT:
+                return "said by the agent"
+            case FactKind.ARGUMENT:
+                return f"an argument of call {self.call}"
+            case FactKind.ERROR:
+                return f"the error of call {self.call}"
+            case _:
+                return f"call {self.call} {self.pointer}".rstrip()
+
+
+class Text:
+    """One running text: a message, or a leaf with more than one word."""
+
+    __slots__ = ("call", "folded", "kind", "order", "pointer", "raw", "record", "since", "tool")
+
+    def __init__(
+        self,
+        kind: FactKind,
+        raw: str,
+        since: int,
+        record: Record | None = None,
+        pointer: str = "",
+        order: int = 0,
+    ) -> None:
+        self.kind, self.raw, self.since, self.record, self.pointer, self.order = (
+            kind,
+            raw,
+            since,
+            record,
+            pointer,
+            order,
+        )
+        self.call = record.call if record else None
+        self.tool = record.tool if record else None
+        self.folded = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A form in a running text, and what stands around it."""
+
+    text: Text
+    start: int
+    end: int
+
+    @property
+    def before(self) -> str:
+        """The words in front of it."""
+        return self.text.folded[max(0, self.start - 40) : self.start]
+
+    @property
+    def after(self) -> str:
+        """The words behind it."""
+        return self.text.folded[self.end : self.end + 24]
+
+    @property
+    def fact(self) -> Fact:
+        """The hit as a fact."""
+        key = self.text.pointer.rpartition("/")[2]
+        found = self.text.folded[self.start : self.end]
+        return Fact(self.text.kind, found, self.text.since, self.text.record, key, self.text)
+
+
+class Facts:
+    """The index. Built once per trajectory by `read`; asked with the number of a step."""
+
+    def __init__(self) -> None:
+        self._leaves: dict[str, list[Fact]] = {}
+        self._texts: list[Text] = []
+        self._split = 0
+        self._postings: dict[str, list[tuple[Text, int]]] = {}
+        self._phones: dict[str, list[Hit]] = {}
+        self._dialled = 0
+        self.records: list[Record] = []
+        self.steps = 0
+        self.calls = 0
+        self.numeric: list[Fact] = []
+
+    @classmethod
+    def of(cls, conversation: Iterable[Message]) -> Facts:
+        """The index of a whole conversation."""
+        facts = cls()
+        for message in conversation:
+            facts.read(message)
+        return facts
+
+    # -- reading ------------------------------------------------------------------------------------------
+
+    def read(self, message: Message) -> None:
+        """One more message."""
+        match message:
+            case Briefed():
+                self._prose(FactKind.SYSTEM, message.text)
+            case UserSaid():
+                self._prose(FactKind.USER, message.text)
+            case Answered():
+                self._answer(message)
+            case Decided():
+                self._decision(message)
+
+    def _prose(self, kind: FactKind, text: str) -> None:
+        if text:
+            self._texts.append(Text(kind, text, self.steps, order=len(self._texts)))
+
+    def _answer(self, answered: Answered) -> None:
+        self.calls += 1
+        kind = FactKind.ERROR if answered.is_error else FactKind.RESULT
+        root = Record(self.calls, answered.call.tool, "", None, {}, self.steps)
+        value = parsed(answered.text)
+        if isinstance(value, dict | list):
+            self._walk(value, kind, root, "", 0)
+        else:
+            self._leaf(kind, value if value is not None else "", root, "")
+
+    def _decision(self, decided: Decided) -> None:
+        self.steps += 1
+        decision = decided.decision
+        if isinstance(decision, Reply | Calls):
+            self._prose(FactKind.ASSISTANT, decision.text)
+        if isinstance(decision, Calls):
+            for offset, call in enumerate(decision.calls, start=1):
+                root = Record(self.calls + offset, call.tool, "", None, {}, self.steps)
+                self._walk(dict(call.arguments), FactKind.ARGUMENT, root, "", 0)
+
+    def _walk(self, value: Any, kind: FactKind, parent: Record, pointer: str, depth: int) -> None:
+        if depth > DEEPEST:
+            return
+        if isinstance(value, dict):
+            record = Record(parent.call, parent.tool, pointer, parent, value, parent.since)
+            if kind is not FactKind.ARGUMENT:
+                self.records.append(record)
+            for key, item in value.items():
+                step = key.replace("~", "~0").replace("/", "~1") if "/" in key or "~" in key else key
+                if isinstance(item, dict | list):
+                    if isinstance(item, dict) and any(char.isdigit() for char in key):
+                        self._add(fold(key), Fact(kind, key, parent.since, record, step))
+                    self._walk(item, kind, record, f"{pointer}/{step}", depth + 1)
+                else:
+                    self._leaf(kind, item, record, step)
+            return
+        holder = Record(parent.call, parent.tool, pointer, parent, {}, parent.since)
+        for place, item in enumerate(value):
+            if isinstance(item, dict | list):
+                self._walk(item, kind, parent, f"{pointer}/{place}", depth + 1)
+            else:
+                self._leaf(kind, item, holder, str(place))
+
+    def _leaf(self, kind: FactKind, value: Any, record: Record, key: str) -> None:
+        text = key_of(value)
+        if text is None or text == "":
+            return
+        if isinstance(value, str):
+            if not value.isalnum():
+                stranger = kind is FactKind.RESULT and key.lower() in _STRANGERS
+                held = FactKind.PLANTED if stranger else kind
+                self._texts.append(
+                    Text(held, value, record.since, record, f"{record.pointer}/{key}", len(self._texts))
+                )
+                if stranger:
+                    kind = held
+        elif not isinstance(value, bool) and kind is not FactKind.ARGUMENT:
+            self.numeric.append(Fact(kind, value, record.since, record, key))
+        self._add(text, Fact(kind, value, record.since, record, key))
+
+    def _add(self, text: str, fact: Fact) -> None:
+        held = self._leaves.get(text)
+        if held is None:
+            self._leaves[text] = [fact]
+        else:
+            held.append(fact)
+
+    # -- asking -------------------------------------------------------------------------------------------
+
+    def leaves(self, key: str, step: int) -> list[Fact]:
+        """The facts whose whole value is this folded text, known at a step."""
+        return [fact for fact in self._leaves.get(key, ()) if fact.since <= step]
+
+    def known(self, step: int) -> Iterator[tuple[str, Fact]]:
+        """Every whole value with its first fact known at a step."""
+        for key, facts in self._leaves.items():
+            first = next((fact for fact in facts if fact.since <= step), None)
+            if first is not None:
+                yield key, first
+
+    def prose(self, form: str, step: int) -> Iterator[Hit]:
+        """The places in texts where a folded form stands as a whole."""
+        self._index()
+        words = [(match[0], match.start()) for match in _TOKEN.finditer(form)]
+        if not words or len(words) > 60:
+            return
+        best: list[tuple[Text, int]] | None = None
+        offset = 0
+        for word, start in words:
+            places = self._postings.get(word)
+            if places is None:
+                return
+            if best is None or len(places) < len(best):
+                best, offset = places, start
+        for text, position in best or ():
+            start = position - offset
+            if text.since <= step and start >= 0 and text.folded.startswith(form, start):
+                if _whole(text.folded, form, start):
+                    yield Hit(text, start, start + len(form))
+
+    def words(self, step: int, kinds: frozenset[FactKind]) -> Iterator[Text]:
+        """The texts of some kinds known at a step."""
+        self._index()
+        return (text for text in self._texts if text.since <= step and text.kind in kinds)
+
+    def phones(self, digits: str, step: int) -> Iterator[Hit]:
+        """The phone numbers that are dialled the same, with or without the country."""
+        self._index()
+        for text in self._texts[self._dialled :]:
+            for found in _PHONE.finditer(text.folded):
+                hit = Hit(text, found.start(), found.end())
+                self._phones.setdefault(digits_of(found[0])[-7:], []).append(hit)
+        self._dialled = len(self._texts)
+        for hit in self._phones.get(digits[-7:], ()):
+            other = digits_of(hit.text.folded[hit.start : hit.end])
+            if hit.text.since <= step and (other.endswith(digits) or digits.endswith(other)):
+                yield hit
+
+    def _index(self) -> None:
+        for text in self._texts[self._split :]:
+            text.folded = fold(text.raw)
+            for match in _TOKEN.finditer(text.folded):
+                self._postings.setdefault(match[0], []).append((text, match.start()))
+        self._split = len(self._texts)
+
+
+def _whole(folded: str, form: str, start: int) -> bool:
+    """Whether a form stands there by itself, and is no part of a longer word, number, date or address."""
+    end = start + len(form)
+    if start and not _parts(folded, start - 1, -1, form[0]):
+        return False
+    return end >= len(folded) or _parts(folded, end, 1, form[-1])
+
+
+def _parts(folded: str, place: int, direction: int, edge: str) -> bool:
+    """Whether the character at `place` parts the form from what stands beyond it."""
+    char = folded[place]
+    if char.isalnum() or char == "_":
+        # 2026-05-26T10:00 holds the day, 42usd the number
+        return not (edge.isalnum() or edge == "_") or (
+            edge.isdigit() and direction > 0 and _unit_after(folded, place)
+        )
+    if char == "@" and direction > 0:
+        return False
+    if char in _JOINS and edge.isdigit():
+        beyond = place + direction
+        return not (0 <= beyond < len(folded) and folded[beyond].isdigit())
+    return not (
+        char in "@.+-" and direction < 0 and edge.isalnum() and place > 0 and _in_address(folded, place)
+    )
+
+
+def _unit_after(folded: str, place: int) -> bool:
+    return (
+        re.match(r"(?:t\d\d:|(?:usd|eur|gbp|jpy|chf|k|am|pm|th|st|nd|rd)\b)", folded[place : place + 4])
+        is not None
+    )
+
+
+def _in_address(folded: str, place: int) -> bool:
+    """Whether the word around a place is an e-mail address."""
+    begin = folded.rfind(" ", 0, place) + 1
+    end = folded.find(" ", place)
+    return "@" in folded[begin : end if end >= 0 else len(folded)]
+
+
+# -- what kind of entity a fact's place says -------------------------------------------------------------------
+
+
+def kinds_of(fact: Fact) -> frozenset[str]:
+    """The entity kinds that the place of an id tells; empty where it tells none.
+
+    `payment_id` is a payment's; `id` in /payments/0 as well; a key of the object `payment_methods` is a payment method's.
+    """
+    record = fact.record
+    if record is None:
+        return frozenset()
+    key = fact.key
+    if key.isdigit() and not record.fields:
+        last = record.pointer.rpartition("/")[2]
+        return frozenset({id_kind(last) or kind_word(last.lower())}) if last else frozenset()
+    named = id_kind(key)
+    if named:
+        return frozenset({named})
+    if named == "":
+        return frozenset(name for name in (record.container or record.name,) if name)
+    if fact.value == key and isinstance(record.fields.get(key), dict):
+        return frozenset({record.name}) if record.name else frozenset()
+    if not key and record.pointer == "":
+        found = re.search(r"(?:find|get|lookup|search|resolve)_([a-z]+)_id", record.tool)
+        return frozenset({found[1]}) if found else frozenset()
+    return frozenset()
+
+
+def unit_of(fact: Fact) -> str:
+    """The unit of money that the place of a number tells: minor, major, or nothing."""
+    words = set(words_of(fact.key))
+    if words & {"minor", "cents", "cent", "pence"}:
+        return "minor"
+    if isinstance(fact.value, float) and fact.value != int(fact.value):
+        return "major"
+    if isinstance(fact.value, str) and re.fullmatch(r"\d+[.,]\d{2}", fact.value.strip()):
+        return "major"
+    return ""

@@ -1,0 +1,284 @@
+"""Resolving a whole trajectory: every leaf of every call, in the order of the calls.
+
+resolve(trajectory) -> (Traced, ...)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from sandtrail.ledgers.book import Ledger
+from sandtrail.ledgers.conversation import Truncated
+from sandtrail.ledgers.facts import FactKind, Facts
+from sandtrail.ledgers.languages import PACKS
+from sandtrail.ledgers.near import nearest
+from sandtrail.ledgers.origins import Asked, Known, propagated, schema_says, where
+from sandtrail.ledgers.provenance import Resolved, Traced, Verdict
+from sandtrail.ledgers.resolve_ids import ids_seen, resolve_id
+from sandtrail.ledgers.resolve_values import resolve_value
+from sandtrail.ledgers.slots import Slots, examples_in, id_kind, words_of
+from sandtrail.ledgers.sources import leaves
+from sandtrail.ledgers.specs import Form, ToolSpec
+from sandtrail.ledgers.surface import Clock, fold, key_of
+from sandtrail.ledgers.trajectory import Made, ToolFact, Trajectory
+
+_BLAMED = frozenset({Verdict.INVENTED, Verdict.NEAR_MISS, Verdict.SCHEMA_EXAMPLE, Verdict.UNSEEN_REAL})
+_NAMED = re.compile(r"[#\w][\w@.+-]*\w")
+_NOW = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[t ](\d{2}:\d{2})(?::(\d{2}))?)?")
+MOST_LEAVES = 2000
+"""So many leaves of one call are looked at; the rest of such a call is left alone."""
+
+
+def provenance(trajectory: Trajectory) -> tuple[Traced, ...]:
+    """The origin of every argument of every call, in their order."""
+    return tuple(_Resolving(trajectory).all())
+
+
+class _Resolving:
+    def __init__(self, trajectory: Trajectory) -> None:
+        self._trajectory = trajectory
+        facts = Facts.of(trajectory.conversation)
+        self.known = Known(
+            facts,
+            _clock(trajectory, facts),
+            {binding.raw: binding for binding in trajectory.ledger.bindings},
+            trajectory.ledger.projection,
+            _kinds(trajectory, facts),
+            trajectory.principal.tenants if trajectory.principal else (),
+            _examples(trajectory),
+        )
+        self._tools: dict[tuple[int, str], Slots] = {}
+
+    def all(self) -> Iterator[Traced]:
+        for made in self._trajectory.made:
+            if made.call.flaw or isinstance(made.step.decision, Truncated):
+                continue
+            yield from self._call(made)
+
+    def _call(self, made: Made) -> Iterator[Traced]:
+        fact, spec = self._tool(made)
+        slots = Slots(spec, fact.slots, writes=fact.writes)
+        given = list(leaves(dict(made.call.arguments)))[:MOST_LEAVES]
+        folded = {
+            pointer: text for pointer, value in given if isinstance(value, str) and (text := key_of(value))
+        }
+        self.known.carried[made.number] = frozenset(text for _, value in given if (text := key_of(value)))
+        committed = fact.writes and _committed(self._trajectory.ledger, made)
+        fresh: dict[str, int] = {}
+        for pointer, value in given:
+            slot, told = slots.at(pointer, value), slots.words(pointer)
+            siblings = {place: text for place, text in folded.items() if place != pointer}
+            asked = Asked(
+                made.number,
+                made.call.tool,
+                pointer,
+                value,
+                slot,
+                told,
+                made.step.number,
+                fact.writes,
+                siblings,
+            )
+            found = resolved(self.known, asked)
+            if found.verdict in _BLAMED and asked.key:
+                fresh.setdefault(asked.key, made.number)
+            yield self._traced(made, asked, found, committed=committed)
+        for key, number in fresh.items():
+            self.known.invented.setdefault(key, number)
+        for pointer in slots.optional:
+            if pointer[1:].replace("~1", "/").replace("~0", "~") not in made.call.arguments:
+                left = Asked(
+                    made.number,
+                    made.call.tool,
+                    pointer,
+                    None,
+                    slots.at(pointer),
+                    slots.words(pointer),
+                    made.step.number,
+                    fact.writes,
+                )
+                yield self._traced(made, left, Resolved(Verdict.OMITTED, "optional"), committed=committed)
+
+    def _traced(self, made: Made, asked: Asked, found: Resolved, *, committed: bool) -> Traced:
+        return Traced(
+            made.number,
+            made.call.tool,
+            asked.pointer,
+            asked.value,
+            self.known.projection.value(asked.value),
+            found.verdict,
+            self.known.projection.text(found.why),
+            asked.slot,
+            found.facts,
+            asked.told.required,
+            asked.writes,
+            committed,
+        )
+
+    def _tool(self, made: Made) -> tuple[ToolFact, ToolSpec | None]:
+        try:
+            offer = self._trajectory.offer(made.step.number)
+        except LookupError:
+            return ToolFact(made.call.tool), None
+        spec = next((tool for tool in offer.catalog.tools if tool.name == made.call.tool), None)
+        return offer.tools.get(made.call.tool) or ToolFact(made.call.tool), spec
+
+
+def resolved(known: Known, asked: Asked) -> Resolved:
+    """The origin of one leaf."""
+    form, value = asked.slot.form, asked.value
+    if value is None or value == "" or (isinstance(value, dict | list) and not value):
+        return Resolved(Verdict.LOW_INFORMATION, "empty")
+    if form is Form.GENERATED:
+        return Resolved(Verdict.GENERATED, "made up by the caller, as it must be")
+    if isinstance(value, bool) or form is Form.FLAG:
+        return _flag(known, asked)
+    if _is_tenant(asked) and value in known.tenants:
+        return Resolved(Verdict.EXACT, "the principal's own")
+    if form is Form.TEXT and isinstance(value, str):
+        return _free_text(known, asked)
+    found = (
+        resolve_id(known, asked)
+        if form is Form.ID and isinstance(value, str | int)
+        else resolve_value(known, asked)
+    )
+    return _policy(asked, found)
+
+
+def _is_tenant(asked: Asked) -> bool:
+    return "tenant" in words_of(asked.pointer.rpartition("/")[2])
+
+
+def _policy(asked: Asked, found: Resolved) -> Resolved:
+    """Whether a value came from where the slot's own policy says that it must."""
+    allowed = asked.slot.sources
+    if not allowed or not found.verdict.grounded or not found.facts:
+        return found
+    if any(fact.kind.value in allowed or fact.tool in allowed for fact in found.facts):
+        return found
+    why = f"it must come from {' or '.join(allowed)}; it stood: {where(found.facts)}"
+    return Resolved(Verdict.SOURCE_POLICY, why, found.facts)
+
+
+def _flag(known: Known, asked: Asked) -> Resolved:
+    """True or false: the default, or a phrase like "without insurance" about the thing the argument is named after."""
+    said = schema_says(asked)
+    if said is not None:
+        return said
+    nouns = [
+        word
+        for word in words_of(asked.pointer.rpartition("/")[2])
+        if len(word) > 3 and word not in {"with", "include", "wants"}
+    ]
+    wanted = str(asked.value).lower() in {"true", "yes"}
+    for pack in PACKS:
+        for noun in nouns:
+            for word in pack.yes if wanted else pack.no:
+                hit = next(known.facts.prose(f"{word} {noun}", asked.step), None)
+                if hit is not None and hit.text.kind is FactKind.USER:
+                    return Resolved(Verdict.NORMALISED, f'"{word} {noun}" was said by the user', (hit.fact,))
+    return Resolved(Verdict.LOW_INFORMATION, "true or false proves nothing")
+
+
+# -- free text -----------------------------------------------------------------------------------------------
+
+
+def _free_text(known: Known, asked: Asked) -> Resolved:
+    """Free text is the agent's own; the ids and addresses that it names are checked one by one."""
+    said = schema_says(asked) or propagated(known, asked)
+    if said is not None:
+        return said
+    for word in dict.fromkeys(_NAMED.findall(str(asked.value)[:20000])):
+        if not _tells(word) or _was_seen(known, word, asked.step):
+            continue
+        binding = known.bindings.get(word)
+        if binding is not None:
+            return Resolved(
+                Verdict.UNSEEN_REAL, f"the text names {binding.symbol}, which the agent was never shown"
+            )
+        seen = dict(ids_seen(known, asked.step))
+        close = nearest(fold(word), {**seen, **{fold(raw): raw for raw in known.bindings}})
+        if close is not None:
+            return Resolved(
+                Verdict.NEAR_MISS, f"the text names {word}, a corrupted copy of {seen.get(close, close)}"
+            )
+        return Resolved(
+            Verdict.INVENTED, f"the text names {word}, which stood nowhere before call {asked.call}"
+        )
+    return Resolved(Verdict.PARTIAL, "the agent's own words; what they name was seen")
+
+
+def _tells(word: str) -> bool:
+    """Whether a word of a free text is an id or an address, and no plain word, number, date or amount."""
+    body = word.strip("#.-+")
+    if "@" in body:
+        return "." in body.partition("@")[2]
+    if re.fullmatch(r"[\d.,:/-]+", body):
+        return len(re.sub(r"\D", "", body)) >= 8 and not _NOW.match(body)
+    has_both = re.search(r"\d", body) and re.search(r"[A-Za-z]", body)
+    return (
+        bool(has_both)
+        and len(body) >= 6
+        and not re.fullmatch(r"\d+[a-z]{1,5}|\d+-[a-z-]+|[\d.]+x[\d.x]+\w*", body.lower())
+    )
+
+
+def _was_seen(known: Known, word: str, step: int) -> bool:
+    for text in {fold(word), fold(word.strip("#.-+")), f"#{fold(word.strip('#'))}"}:
+        facts = [*known.facts.leaves(text, step), *(hit.fact for hit in known.facts.prose(text, step))]
+        if any(not known.is_echo(fact, text) for fact in facts):
+            return True
+    return False
+
+
+# -- the surroundings ----------------------------------------------------------------------------------------
+
+
+def _kinds(trajectory: Trajectory, facts: Facts) -> frozenset[str]:
+    """The entity kinds that tools take and results name."""
+    found: set[str] = set()
+    for offer in trajectory.offers:
+        for tool in offer.catalog.tools:
+            properties = tool.input_schema.get("properties")
+            found |= (
+                {kind for name in properties or () if isinstance(name, str) and (kind := id_kind(name))}
+                if isinstance(properties, Mapping)
+                else set()
+            )
+        found |= {slot.kind for fact in offer.tools.values() for slot in fact.slots.values() if slot.kind}
+    for record in facts.records[:5000]:
+        found |= {kind for key in record.fields if (kind := id_kind(key))}
+    return frozenset(found | {binding.kind for binding in trajectory.ledger.bindings})
+
+
+def _examples(trajectory: Trajectory) -> frozenset[str]:
+    """The telling examples in the schemas of all tools that were offered: those with a digit."""
+    specs = {tool.name: tool for offer in trajectory.offers for tool in offer.catalog.tools}
+    return frozenset(one for spec in specs.values() for one in examples_in(spec))
+
+
+def _clock(trajectory: Trajectory, facts: Facts) -> Clock:
+    """The clock of the run, or the one that the system text tells."""
+    if trajectory.now:
+        return Clock.of(trajectory.now, trajectory.zone)
+    for text in facts.words(0, frozenset({FactKind.SYSTEM})):
+        for found in _NOW.finditer(text.folded):
+            before = text.folded[max(0, found.start() - 60) : found.start()]
+            if re.search(r"\b(?:time|now|today|date|it is|heute|datum|uhrzeit)\b", before):
+                hour = f"T{found[2]}:{found[3] or '00'}" if found[2] else "T12:00:00"
+                return Clock.of(f"{found[1]}{hour}", trajectory.zone)
+    return Clock.of("", trajectory.zone)
+
+
+def _committed(ledger: Ledger, made: Made) -> bool:
+    """Whether a write took place: by the books, or where nobody kept any, by what the result says."""
+    answered = made.answered
+    if answered is None:
+        return False
+    if answered.attempt is None:
+        return not answered.is_error
+    return any(
+        page.attempt is not None and page.attempt.seq == answered.attempt and page.committed
+        for page in ledger.pages
+    )

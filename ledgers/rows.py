@@ -1,0 +1,114 @@
+"""What results say of entities: which row an id is of, to whom it belongs, and what of it has changed since.
+
+Rows(facts)
+    .of(id)             the rows that an id names, in the order in which they were received
+    .belongs(id, step)  the other entities named in those rows: kind to ids
+    .newer(fact, step)  a later row of the same entity in which that field reads otherwise
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandtrail.ledgers.facts import Fact, Facts, Record
+from sandtrail.ledgers.slots import id_kind, kind_word
+from sandtrail.ledgers.surface import key_of
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a result: the entity's kind and id, its fields, and where it stood."""
+
+    kind: str
+    id: str
+    record: Record
+    parents: tuple[tuple[str, str], ...] = field(default=())
+
+
+class Rows:
+    """The rows of a facts index, found by id. Built when first asked."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._rows: dict[str, list[Row]] = {}
+        own: dict[int, tuple[str, str]] = {}
+        for record in facts.records:
+            named = _own(record)
+            if named is None:
+                continue
+            own[id(record)] = named
+            row = Row(*named, record, tuple(self._parents(record, own, named)))
+            self._rows.setdefault(row.id, []).append(row)
+
+    def _parents(
+        self, record: Record, own: dict[int, tuple[str, str]], named: tuple[str, str]
+    ) -> Iterator[tuple[str, str]]:
+        for key, value in record.fields.items():
+            kind = id_kind(key) if isinstance(value, str | int) else None
+            if kind and (kind, key_of(value)) != named and kind != named[0]:
+                yield kind, key_of(value) or ""
+        above = record.parent
+        while above is not None:
+            if id(above) in own:
+                yield own[id(above)]
+            above = above.parent
+
+    def of(self, key: str, step: int) -> list[Row]:
+        """The rows of an id (folded) known at a step."""
+        return [row for row in self._rows.get(key, ()) if row.record.since <= step]
+
+    def belongs(self, key: str, step: int) -> dict[str, set[str]]:
+        """The other entities that the rows of an id name, by kind."""
+        found: dict[str, set[str]] = {}
+        for row in self.of(key, step):
+            for kind, other in row.parents:
+                found.setdefault(kind, set()).add(other)
+        return found
+
+    def newer(self, fact: Fact, step: int) -> Row | None:
+        """The latest row of the entity that a fact stood in, if that field reads otherwise there."""
+        record = fact.record
+        named = _own(record) if record is not None else None
+        if record is None or named is None or not fact.key:
+            return None
+        later = [
+            row
+            for row in self.of(named[1], step)
+            if row.record.since > record.since and fact.key in row.record.fields
+        ]
+        if not later:
+            return None
+        value: Any = later[-1].record.fields[fact.key]
+        return later[-1] if key_of(value) != key_of(fact.value) else None
+
+
+def own_id(record: Record | None) -> str | None:
+    """The folded id of the entity that a row is of; None where it shows none."""
+    named = _own(record) if record is not None else None
+    return named[1] if named else None
+
+
+def _own(record: Record) -> tuple[str, str] | None:
+    """Kind and folded id of the entity that an object is a row of."""
+    fields = record.fields
+    if "id" in fields:
+        text = key_of(fields["id"])
+        return (record.container or record.name, text) if text else None
+    for name in (record.container, record.name, _of_tool(record)):
+        for key in (f"{name}_id", f"{name}Id") if name else ():
+            if key in fields and (text := key_of(fields[key])):
+                return name, text
+    if record.name or not fields:  # payment_history: [{payment_id, amount}] are no rows of payments
+        return None
+    first = next(iter(fields))
+    kind, text = id_kind(first), key_of(fields[first])
+    return (kind, text) if kind and text else None
+
+
+def _of_tool(record: Record) -> str:
+    """The kind that the tool's name tells of the object at the root: `order` of get_order_details."""
+    if record.pointer:
+        return ""
+    words = record.tool.lower().split("_")
+    return next((kind_word(word) for word in words if f"{kind_word(word)}_id" in record.fields), "")
