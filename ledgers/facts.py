@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sandtrail.ledgers.conversation import Answered, Briefed, Calls, Decided, Message, Reply, UserSaid
@@ -27,6 +28,8 @@ from sandtrail.ledgers.surface import digits_of, fold, key_of
 DEEPEST = 60
 """Results are read to this depth; what is nested deeper is one text."""
 
+_MOST_WORDS = 60
+_LONG = 400
 _TOKEN = re.compile(r"\w+")
 _PHONE = re.compile(r"\+?\d[\d\s().\-/]{5,22}\d")
 _JOINS = frozenset(".,:/-")
@@ -178,7 +181,7 @@ class Facts:
         self._leaves: dict[str, list[Fact]] = {}
         self._texts: list[Text] = []
         self._split = 0
-        self._postings: dict[str, list[tuple[Text, int]]] = {}
+        self._postings: dict[str, list[Text]] = {}
         self._phones: dict[str, list[Hit]] = {}
         self._dialled = 0
         self.records: list[Record] = []
@@ -263,9 +266,9 @@ class Facts:
             if not value.isalnum():
                 stranger = kind is FactKind.RESULT and key.lower() in _STRANGERS
                 held = FactKind.PLANTED if stranger else kind
-                self._texts.append(
-                    Text(held, value, record.since, record, f"{record.pointer}/{key}", len(self._texts))
-                )
+                long = Text(held, value, record.since, record, f"{record.pointer}/{key}", len(self._texts))
+                long.folded = text
+                self._texts.append(long)
                 if stranger:
                     kind = held
         elif not isinstance(value, bool) and kind is not FactKind.ARGUMENT:
@@ -295,22 +298,22 @@ class Facts:
     def prose(self, form: str, step: int) -> Iterator[Hit]:
         """The places in texts where a folded form stands as a whole."""
         self._index()
-        words = [(match[0], match.start()) for match in _TOKEN.finditer(form)]
-        if not words or len(words) > 60:
+        words = _TOKEN.findall(form)
+        if not words or len(words) > _MOST_WORDS:
             return
-        best: list[tuple[Text, int]] | None = None
-        offset = 0
-        for word, start in words:
-            places = self._postings.get(word)
-            if places is None:
+        best: list[Text] | None = None
+        for word in words:
+            texts = self._postings.get(word)
+            if texts is None:
                 return
-            if best is None or len(places) < len(best):
-                best, offset = places, start
-        for text, position in best or ():
-            start = position - offset
-            if text.since <= step and start >= 0 and text.folded.startswith(form, start):
+            if best is None or len(texts) < len(best):
+                best = texts
+        for text in best or ():
+            start = text.folded.find(form) if text.since <= step else -1
+            while start >= 0:
                 if _whole(text.folded, form, start):
                     yield Hit(text, start, start + len(form))
+                start = text.folded.find(form, start + 1)
 
     def words(self, step: int, kinds: frozenset[FactKind]) -> Iterator[Text]:
         """The texts of some kinds known at a step."""
@@ -331,11 +334,25 @@ class Facts:
                 yield hit
 
     def _index(self) -> None:
+        if self._split == len(self._texts):
+            return
+        postings = self._postings
         for text in self._texts[self._split :]:
-            text.folded = fold(text.raw)
-            for match in _TOKEN.finditer(text.folded):
-                self._postings.setdefault(match[0], []).append((text, match.start()))
+            text.folded = text.folded or fold(text.raw)
+            words = _words_in(text.folded) if len(text.folded) > _LONG else set(_TOKEN.findall(text.folded))
+            for word in words:
+                held = postings.get(word)
+                if held is None:
+                    postings[word] = [text]
+                else:
+                    held.append(text)
         self._split = len(self._texts)
+
+
+@lru_cache(maxsize=64)
+def _words_in(folded: str) -> frozenset[str]:
+    """The words of a long text: a policy stands in front of every run of a file."""
+    return frozenset(_TOKEN.findall(folded))
 
 
 def _whole(folded: str, form: str, start: int) -> bool:

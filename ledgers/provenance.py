@@ -83,7 +83,7 @@ class Resolved:
 class Traced:
     """The origin of one argument leaf. `call` counts from 1, `pointer` is a JSON pointer into the arguments.
 
-    `shown` is the value with symbols for ids. `required` and `committed` say what the slot and the call were: what was
+    `shown` is the value with symbols for ids, `sources` are all places where it stood, in words by `str`. `required` and `committed` say what the slot and the call were: what was
     committed weighs more.
     """
 
@@ -95,7 +95,7 @@ class Traced:
     verdict: Verdict
     why: str
     slot: Slot = field(repr=False)
-    facts: tuple[Fact, ...] = field(default=(), repr=False)
+    sources: tuple[Fact, ...] = field(default=(), repr=False)
     required: bool = False
     writes: bool = False
     committed: bool = False
@@ -133,12 +133,12 @@ class Traced:
             fact.kind in {FactKind.RESULT, FactKind.PLANTED}
             and fact.tool == tool
             and pointer in {None, fact.pointer}
-            for fact in self.facts
+            for fact in self.sources
         )
 
     def said_by_user(self) -> bool:
         """Whether the user said it."""
-        return any(fact.kind is FactKind.USER for fact in self.facts)
+        return any(fact.kind is FactKind.USER for fact in self.sources)
 
     def __repr__(self) -> str:
         return f"<{self.line}>"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from sandtrail.ledgers.book import Ledger
-from sandtrail.ledgers.conversation import Truncated
+from sandtrail.ledgers.conversation import Briefed, Truncated
 from sandtrail.ledgers.facts import FactKind, Facts
 from sandtrail.ledgers.languages import PACKS
 from sandtrail.ledgers.near import nearest
@@ -17,7 +17,7 @@ from sandtrail.ledgers.origins import Asked, Known, propagated, schema_says, whe
 from sandtrail.ledgers.provenance import Resolved, Traced, Verdict
 from sandtrail.ledgers.resolve_ids import ids_seen, resolve_id
 from sandtrail.ledgers.resolve_values import resolve_value
-from sandtrail.ledgers.slots import Slots, examples_in, id_kind, words_of
+from sandtrail.ledgers.slots import examples_of, id_kind, slots_of, words_of
 from sandtrail.ledgers.sources import leaves
 from sandtrail.ledgers.specs import Form, ToolSpec
 from sandtrail.ledgers.surface import Clock, fold, key_of
@@ -41,14 +41,13 @@ class _Resolving:
         facts = Facts.of(trajectory.conversation)
         self.known = Known(
             facts,
-            _clock(trajectory, facts),
+            _clock(trajectory),
             {binding.raw: binding for binding in trajectory.ledger.bindings},
             trajectory.ledger.projection,
             _kinds(trajectory, facts),
             trajectory.principal.tenants if trajectory.principal else (),
             _examples(trajectory),
         )
-        self._tools: dict[tuple[int, str], Slots] = {}
 
     def all(self) -> Iterator[Traced]:
         for made in self._trajectory.made:
@@ -58,7 +57,7 @@ class _Resolving:
 
     def _call(self, made: Made) -> Iterator[Traced]:
         fact, spec = self._tool(made)
-        slots = Slots(spec, fact.slots, writes=fact.writes)
+        slots = slots_of(spec, fact.slots, writes=fact.writes)
         given = list(leaves(dict(made.call.arguments)))[:MOST_LEAVES]
         folded = {
             pointer: text for pointer, value in given if isinstance(value, str) and (text := key_of(value))
@@ -254,17 +253,17 @@ def _kinds(trajectory: Trajectory, facts: Facts) -> frozenset[str]:
 
 def _examples(trajectory: Trajectory) -> frozenset[str]:
     """The telling examples in the schemas of all tools that were offered: those with a digit."""
-    specs = {tool.name: tool for offer in trajectory.offers for tool in offer.catalog.tools}
-    return frozenset(one for spec in specs.values() for one in examples_in(spec))
+    return examples_of(tool for offer in trajectory.offers for tool in offer.catalog.tools)
 
 
-def _clock(trajectory: Trajectory, facts: Facts) -> Clock:
+def _clock(trajectory: Trajectory) -> Clock:
     """The clock of the run, or the one that the system text tells."""
     if trajectory.now:
         return Clock.of(trajectory.now, trajectory.zone)
-    for text in facts.words(0, frozenset({FactKind.SYSTEM})):
-        for found in _NOW.finditer(text.folded):
-            before = text.folded[max(0, found.start() - 60) : found.start()]
+    for message in trajectory.conversation:
+        folded = message.text.lower() if isinstance(message, Briefed) else ""
+        for found in _NOW.finditer(folded):
+            before = folded[max(0, found.start() - 60) : found.start()]
             if re.search(r"\b(?:time|now|today|date|it is|heute|datum|uhrzeit)\b", before):
                 hour = f"T{found[2]}:{found[3] or '00'}" if found[2] else "T12:00:00"
                 return Clock.of(f"{found[1]}{hour}", trajectory.zone)

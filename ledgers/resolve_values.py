@@ -12,7 +12,8 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
-from sandtrail.ledgers.derive import Derivation, derived, named_in, numbers, own_row
+from sandtrail.ledgers.aliases import PLACES
+from sandtrail.ledgers.derive import Derivation, Number, derived, named_in, numbers, own_row
 from sandtrail.ledgers.facts import Fact, FactKind, Hit, unit_of
 from sandtrail.ledgers.near import nearest
 from sandtrail.ledgers.origins import (
@@ -401,8 +402,43 @@ def computed(known: Known, asked: Asked) -> Derivation | None:
     beside = frozenset(asked.siblings.values())
     places = 0 if asked.slot.unit == "minor" or isinstance(asked.value, int) else 2
     seen = numbers(known.facts.numeric, asked.step)
-    row = own_row(wanted, tuple(one for one in seen if own_id(one.fact.record) in beside))
-    return row or derived(wanted, seen, shares, named_in(said, beside), places)
+    row = tuple(one for one in seen if _about(known, one.fact, beside))
+    return (
+        own_row(wanted, row)
+        or _said_and_seen(known, asked, row)
+        or derived(wanted, seen, shares, named_in(said, beside), places)
+    )
+
+
+def _about(known: Known, fact: Fact, ids: frozenset[str]) -> bool:
+    """Whether a number is of one of these entities: of its row, or in the answer to a call about it."""
+    asked = known.carried.get(fact.call, frozenset()) if fact.call is not None else frozenset[str]()
+    return own_id(fact.record) in ids or bool(asked & ids)
+
+
+def _said_and_seen(known: Known, asked: Asked, row: tuple[Number, ...]) -> Derivation | None:
+    """What is missing to, or over, an amount that the user said: 20.00 in all, less the 5.00 that are there."""
+    wanted = decimal_of(asked.value)
+    if wanted is None or asked.slot.form is not Form.MONEY:
+        return None
+    for number in (one for one in row[:MOST_OF_A_ROW] if one.money and one.value):
+        for total, words in ((wanted + number.value, "less"), (number.value - wanted, "taken from")):
+            again = _instead(asked, int(total) if total == total.to_integral_value() else float(total))
+            said = (
+                [fact for _, facts in _forms(known, again) for fact in facts if fact.kind is FactKind.USER]
+                if total > 0
+                else []
+            )
+            if said:
+                expression = (
+                    f"{said[0].value} (said by the user) {words} {number.fact.key} {plain(number.value)}"
+                )
+                return Derivation(expression, (said[0], number.fact), 0.0)
+    return None
+
+
+MOST_OF_A_ROW = 12
+"""So many numbers of one entity are put together with what the user said."""
 
 
 def _spoken_share(text: object, found: re.Match[str]) -> Fact:
@@ -516,8 +552,6 @@ def _says_nothing(known: Known, asked: Asked) -> Resolved | None:
 
 
 def _names_a_place(key: str) -> bool:
-    from sandtrail.ledgers.aliases import PLACES
-
     return key in PLACES and len(key) == 3
 
 

@@ -11,8 +11,10 @@ what a value is: `$ref` into the same schema, `anyOf`/`oneOf`/`allOf`, `enum`, `
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from sandtrail.ledgers.specs import Form, Risk, Slot, ToolSpec
@@ -125,6 +127,7 @@ class Told:
     required: bool = False
 
 
+@lru_cache(maxsize=4096)
 def kind_word(name: str) -> str:
     """The singular of a container's or argument's name.
 
@@ -138,6 +141,7 @@ def kind_word(name: str) -> str:
     return name[:-1] if name.endswith("s") and not name.endswith(("ss", "us", "is")) else name
 
 
+@lru_cache(maxsize=4096)
 def id_kind(key: str) -> str | None:
     """The entity kind that a field's name says its ids are of; None where it is no id's name, "" for a bare `id`.
 
@@ -163,13 +167,42 @@ def is_count_word(word: str) -> bool:
     return word in _COUNT_FIELDS
 
 
-def words_of(key: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def words_of(key: str) -> tuple[str, ...]:
     """The words in a field's name, in lower case, whichever way they are joined.
 
     >>> words_of("orderIds"), words_of("amount_minor"), words_of("user-ID")
-    (['order', 'ids'], ['amount', 'minor'], ['user', 'id'])
+    (('order', 'ids'), ('amount', 'minor'), ('user', 'id'))
     """
-    return [word.lower() for word in _WORD.findall(key)]
+    return tuple(word.lower() for word in _WORD.findall(key[:200]))
+
+
+_NONE_DECLARED: Mapping[str, Slot] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """Things that are the same only if they are the very same ones: a memo's key that keeps them alive."""
+
+    things: tuple[Any, ...]
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self.things)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and all(
+            a is b for a, b in zip(self.things, other.things, strict=True)
+        )
+
+
+def slots_of(tool: ToolSpec | None, declared: Mapping[str, Slot], *, writes: bool) -> Slots:
+    """The slots of one tool, read once."""
+    return _slots(_Same((tool, declared or _NONE_DECLARED)), writes)
+
+
+@lru_cache(maxsize=512)
+def _slots(key: _Same, writes: bool) -> Slots:  # noqa: FBT001  half of a key
+    return Slots(*key.things, writes=writes)
 
 
 class Slots:
@@ -304,6 +337,16 @@ def quoted(description: str) -> tuple[list[str], list[str]]:
     return shown, listed
 
 
+def examples_of(tools: Iterable[ToolSpec]) -> frozenset[str]:
+    """The examples in the schemas of all of these tools, read once for each."""
+    return frozenset(one for tool in tools for one in _examples(_Same((tool,))))
+
+
+@lru_cache(maxsize=512)
+def _examples(key: _Same) -> frozenset[str]:
+    return examples_in(*key.things)
+
+
 def examples_in(tool: ToolSpec) -> frozenset[str]:
     """The examples with a digit anywhere in a tool's description and schema, in lower case.
 
@@ -357,7 +400,7 @@ def _types(node: Mapping[str, Any]) -> list[Any]:
     return as_list(kind) or ([kind] if isinstance(kind, str) else [])
 
 
-def _form(words: list[str], name: str, types: set[str], value: object) -> tuple[Form, str | None, str]:
+def _form(words: Sequence[str], name: str, types: set[str], value: object) -> tuple[Form, str | None, str]:
     """The form that a name tells, the entity kind of an id, and why."""
     given, why = set(words), f"the name {name}"
     last = words[-1] if words else ""
@@ -415,7 +458,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _unit(words: list[str], description: str) -> str | None:
+def _unit(words: Sequence[str], description: str) -> str | None:
     told = re.search(r"\b(?:minor units?|(?:in|as) (?:\w+ )?cents)\b", description, re.IGNORECASE)
     if set(words) & _MINOR or told:
         return "minor"

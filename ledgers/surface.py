@@ -26,7 +26,6 @@ from sandtrail.ledgers.money import DECIMALS
 from sandtrail.ledgers.specs import Form, Slot
 
 _LONGEST = 4000
-_SPACES = re.compile(r"\s+")
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u2011": "-", "\u00a0": " ", "\u202f": " "})  # fmt: skip
 _LARGEST = Decimal(10) ** 15
 
@@ -41,7 +40,9 @@ def fold(text: str) -> str:
         text = unicodedata.normalize("NFKC", text.translate(_QUOTES)).translate(_QUOTES).casefold()
     else:
         text = text.lower()
-    return _SPACES.sub(" ", text).strip() if _SPACES.search(text) else text
+    if text.isalnum():
+        return text
+    return " ".join(text.split())
 
 
 def key_of(value: object) -> str | None:

@@ -132,6 +132,14 @@ def _parser() -> argparse.ArgumentParser:
         "print the JSON Schema of scenario files, for editors",
         "sandtrail schema --json",
     )
+    auditing = _command(
+        commands,
+        "audit",
+        "cli_audit:audit_command",
+        "judge transcripts that someone else recorded",
+        "sandtrail audit runs/*.jsonl --tools tools.json",
+    )
+    _audit_options(auditing)
     _command(
         commands,
         "selftest",
@@ -179,6 +187,22 @@ def _paths(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="PATH",
         help="ids of shipped scenarios, scenario files, folders, or selection datasets (.jsonl); default: all shipped",
+    )
+
+
+def _audit_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="transcripts: files, folders or globs (.json, .jsonl)")
+    add(
+        "--tools",
+        metavar="FILE",
+        help="tool definitions (Anthropic, OpenAI or MCP shape), for transcripts without",
+    )
+    add("--format", metavar="NAME", help="the format of the files (default: detected)")
+    add(
+        "--run",
+        metavar="ID",
+        help="one page about this run: its conversation, with where each argument came from",
     )
 
 

@@ -15,7 +15,7 @@ from sandtrail.sandbox.stats import share_text
 from sandtrail.sandbox.trail import STYLES, WIDTH, WORDS, Line, again, counted, cut, padded, wrapped
 from sandtrail.scenarios.recovery import Recovery
 
-_OTHERS = {
+OTHERS = {
     Overall.HARNESS_FAULT: "harness",
     Overall.INCONCLUSIVE: "open",
     Overall.NOT_EVALUABLE: "unseen",
@@ -31,7 +31,7 @@ def rows(results: Sequence[Result]) -> Iterator[Line]:
     """One line for each run, under a head."""
     yield Line(f"{'scenario':<31}{'verdict':<8}{'first decision':<15}{'gravest finding'}", "bold")
     for result in results:
-        word, style = WORDS.get(result.overall, (_OTHERS.get(result.overall, ""), "bold magenta"))
+        word, style = WORDS.get(result.overall, (OTHERS.get(result.overall, ""), "bold magenta"))
         first = str(result.verdict.first or "-").replace("_", " ")
         worst = result.findings[0].code if result.findings else _note(result)
         several = f"#{result.trajectory.repetition}" if result.trajectory.repetition > 1 else ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, assert_never
 
-from sandtrail.ledgers import Attempt, Outcome, Overall, Page, Severity
+from sandtrail.ledgers import Attempt, Finding, Grade, Outcome, Overall, Page, Severity
 from sandtrail.ledgers.conversation import (
     Answered,
     Briefed,
@@ -24,8 +24,10 @@ from sandtrail.ledgers.conversation import (
     Truncated,
     UserSaid,
 )
+from sandtrail.ledgers.facts import Fact
 from sandtrail.ledgers.money import DECIMALS, amount_text
-from sandtrail.ledgers.sources import Source, sources
+from sandtrail.ledgers.provenance import Traced, Verdict
+from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.sandbox.runner import Result
 
 WIDTH = 80
@@ -93,11 +95,9 @@ def trail(result: Result, agent: str = "", *, repeat: str = "", more: str = "") 
     counts = f"seed {run.seed} · {counted(run.turns, 'turn')} · {counted(len(run.answers), 'call')}"
     yield Line(f"  {cut(run.agent, WIDTH - 5 - len(counts))} · {counts}")
     yield Line("")
-    yield from _steps(result)
+    yield from steps(run, result.origins)
     yield Line("")
-    for finding in result.findings:
-        text = f"{finding.severity} {finding.code}  at {finding.at}: {finding.reason}"
-        yield from wrapped(text, "  ", " " * 11, STYLES[finding.severity])
+    yield from told(result.findings)
     yield from wrapped(_foot(result), "  ", "  ", "")
     if result.findings:
         yield from _repeated(repeat) if repeat else again(result, agent or run.agent, more)
@@ -134,45 +134,56 @@ def _repeated(command: str) -> Iterator[Line]:
         yield Line(f"  again: {command}", "dim")
 
 
-def _steps(result: Result) -> Iterator[Line]:
-    run = result.trajectory
+def told(findings: Iterable[Finding]) -> Iterator[Line]:
+    """Findings in words, each in the colour of its severity."""
+    for finding in findings:
+        text = f"{finding.severity} {finding.code}  at {finding.at}: {finding.reason}"
+        yield from wrapped(text, "  ", " " * 11, STYLES[finding.severity])
+
+
+def steps(run: Trajectory, origins: Iterable[Traced]) -> Iterator[Line]:
+    """The conversation with its calls, each argument with its origin, and what the rows did."""
     pages = {page.attempt.seq: page for page in run.ledger.pages if page.attempt}
-    told: set[int] = set()
-    number = 0
+    numbers = {id(made.answered): made.number for made in run.made if made.answered is not None}
+    traced: dict[int, list[Traced]] = {}
+    for one in origins:
+        traced.setdefault(one.call, []).append(one)
+    seen: set[int] = set()
     for message in run.conversation:
         match message:
             case Briefed():
                 continue
             case UserSaid(text=text):
-                yield from _said(result, "user   ", text)
+                yield from _said(run, "user   ", text)
             case Decided(decision=decision, forced=forced):
-                yield from _decided(result, decision, "forced " if forced else "agent  ")
+                yield from _decided(run, decision, "forced " if forced else "agent  ")
             case Answered():
-                number += 1
                 attempts = message.attempts or ((message.attempt,) if message.attempt else ())
-                told |= set(attempts)
-                yield from _call(result, message, number, [pages[seq] for seq in attempts if seq in pages])
+                seen |= set(attempts)
+                number = numbers.get(id(message), 0)
+                booked = [pages[seq] for seq in attempts if seq in pages]
+                yield from _call(run, message, number, booked, traced.get(number, ()))
     for seq, page in pages.items():
-        if seq not in told:
+        if seq not in seen:
             yield from _alone(page)
 
 
-def _said(result: Result, who: str, text: str) -> Iterator[Line]:
-    yield from wrapped(result.ledger.projection.text(text), f"  {who}", " " * 9, "cyan")
+def _said(run: Trajectory, who: str, text: str) -> Iterator[Line]:
+    yield from wrapped(run.ledger.projection.text(text), f"  {who}", " " * 9, "cyan")
 
 
-def _decided(result: Result, decision: Decision, who: str) -> Iterator[Line]:
+def _decided(run: Trajectory, decision: Decision, who: str) -> Iterator[Line]:
     match decision:
         case Reply(text=text) | Calls(text=text):
             if text or isinstance(decision, Reply):
-                yield from _said(result, who, text)
+                yield from _said(run, who, text)
         case Refused(text=text):
-            yield from _said(result, who, f"(the model declined) {text}")
+            yield from _said(run, who, f"(the model declined) {text}")
         case Truncated(text=text, calls=calls):
             cut_off = "".join(f" [{call.tool} {call.text}]" for call in calls)
-            yield from _said(result, who, f"(cut at the limit of tokens) {text}{cut_off}")
+            yield from _said(run, who, f"(cut at the limit of tokens) {text}{cut_off}")
         case Malformed(reason=reason):
-            yield from _said(result, who, f"(no decision) {reason}")
+            yield from _said(run, who, f"(no decision) {reason}")
         case _:
             assert_never(decision)
 
@@ -189,38 +200,76 @@ def _alone(page: Page) -> Iterator[Line]:
         yield Line(cut(f"     {line}"), "magenta")
 
 
-def _call(result: Result, message: Answered, number: int, pages: list[Page]) -> Iterator[Line]:
-    """A call: an argument a line, each with where its value stood before; then what the rows did."""
-    run = result.trajectory
+def _call(
+    run: Trajectory, message: Answered, number: int, pages: list[Page], traced: Sequence[Traced]
+) -> Iterator[Line]:
+    """A call: an argument a line, each with where its value came from; then what the rows did."""
     attempt = pages[0].attempt if pages else None
-    state = _state(attempt) if attempt else ("error" if message.is_error else "canned")
-    style = "" if state in {"ok", "replayed", "canned"} else "yellow"
+    recorded = attempt is not None and attempt.path != "transcript"
+    state = (
+        _state(attempt)
+        if attempt and recorded
+        else ("error" if message.is_error else _UNKEPT[run.ledger.grade])
+    )
+    style = "" if state in {"ok", "replayed", "canned", "told"} else "yellow"
     head = f"{number:>2} {clean(message.call.tool)}"
-    shown = [
-        (f"{clean(name)}={_value(run.ledger.projection.value(value))}", value)
-        for name, value in message.call.arguments.items()
-    ]
-    if message.call.flaw:
-        shown = [(clean(message.call.text), None)]
+    shown = list(_arguments(run, message, traced)) or [("", "", "")]
     if width(head) > _TOOL:
         yield Line(cut(head), style)
         head = ""
-    parent = ""
-    for place, (text, value) in enumerate(shown or [("", None)]):
-        came = sources(value, run.conversation, number) if message.call.arguments else ()
-        source = next((one for one in came if _parent(one) == parent), came[0] if came else None)
-        parent = parent or (_parent(source) if source else "")
-        where = str(source) if source else "not seen before" if message.call.arguments else ""
+    for place, (text, where, colour) in enumerate(shown):
         first = f"{padded(head if place == 0 else '', _TOOL + 1)}{padded(text, _ARGUMENT + 1)}"
-        yield Line(cut(f"{first}{state if place == 0 else '':<8} {where}"), style)
-    for page in pages:
+        yield Line(cut(f"{first}{state if place == 0 else '':<8} {where}"), colour or style)
+    for page in pages if recorded else ():
         for line in _rows(page):
             yield Line(cut(f"     {line}"), "magenta")
 
 
-def _parent(source: Source) -> str:
+_UNKEPT = {Grade.PROVED: "canned", Grade.REPORTED: "canned", Grade.CLAIMED: "told", Grade.UNSEEN: "told"}
+"""The outcome of a call that no books hold: a canned reply, or only what a transcript tells."""
+
+
+def _arguments(
+    run: Trajectory, message: Answered, traced: Sequence[Traced]
+) -> Iterator[tuple[str, str, str]]:
+    """Each argument, in words where its value came from, and the colour of that."""
+    if message.call.flaw:
+        yield clean(message.call.text), "", ""
+        return
+    given = [one for one in traced if one.verdict is not Verdict.OMITTED]
+    parent = ""
+    for one in given:
+        source = next(
+            (fact for fact in one.sources if _parent(fact) == parent), next(iter(one.sources), None)
+        )
+        parent = parent or (_parent(source) if source is not None else "")
+        yield f"{clean(one.name)}={_value(one.shown)}", _whence(one, source), "" if one.grounded else "red"
+    if not given:
+        for name, value in message.call.arguments.items():
+            yield f"{clean(name)}={_value(run.ledger.projection.value(value))}", "", ""
+
+
+def _whence(traced: Traced, source: Fact | None) -> str:
+    """Where a value came from, as short as a column needs it."""
+    if not traced.grounded:
+        return str(traced.verdict).replace("_", " ")
+    if traced.verdict in {Verdict.EXACT, Verdict.NORMALISED, Verdict.USER_UNKNOWN} and source is not None:
+        return str(source)
+    if traced.verdict is Verdict.DERIVED:
+        return traced.why
+    return _SHORT.get(traced.verdict, str(traced.verdict).replace("_", " "))
+
+
+_SHORT = {
+    Verdict.ENUM: "of the schema's list",
+    Verdict.DEFAULT: "the schema's default",
+    Verdict.PARTIAL: "its own words",
+}
+
+
+def _parent(source: Fact) -> str:
     """The call and the object a value stood in: values of one object are shown from there."""
-    return f"{source.call}{(source.pointer or '').rpartition('/')[0]}"
+    return f"{source.call}{source.pointer.rpartition('/')[0]}"
 
 
 def _state(attempt: Attempt) -> str:

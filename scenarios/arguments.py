@@ -149,13 +149,13 @@ def _sourced(
     if not traced.grounded:
         yield origin_finding(trajectory, traced, f"{made.at}/{one.name}")
         return
-    tools = {fact.tool for fact in traced.facts if fact.kind in _ANSWERS and fact.tool}
+    tools = {fact.tool for fact in traced.sources if fact.kind in _ANSWERS and fact.tool}
     names = {_canonical(trajectory, made, tool) for tool in tools} | (
         {"user"} if traced.said_by_user() else set()
     )
     if names & set(one.sources):
         return
-    where = ", ".join(dict.fromkeys(map(str, traced.facts))) or "nowhere before"
+    where = ", ".join(dict.fromkeys(map(str, traced.sources))) or "nowhere before"
     reason = (
         f"{one.tool}.{one.name} = {traced.shown} must come from {' or '.join(one.sources)}; it stood: {where}"
     )

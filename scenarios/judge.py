@@ -93,7 +93,7 @@ def judge(contract: Contract, trajectory: Trajectory, /) -> Verdict:
     recovered = recovery_of(contract, trajectory, _wrong_attempts(trajectory, found))
     found += recovery(recovered)
     return Verdict(
-        _sorted(found),
+        sorted_findings(found),
         first.category if first else None,
         recovered,
         side_effects.counts(contract, trajectory),
@@ -128,10 +128,12 @@ def judge_first(contract: Contract, trajectory: Trajectory, /) -> Verdict:
     first = first_decision(contract, trajectory, _bad_arguments(trajectory, found))
     found += first.findings if first else ()
     found += _ambiguous(contract)
-    return Verdict(_sorted(found), first.category if first else None, Recovered(Recovery.INCONCLUSIVE))
+    return Verdict(
+        sorted_findings(found), first.category if first else None, Recovered(Recovery.INCONCLUSIVE)
+    )
 
 
-def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
+def sorted_findings(found: list[Finding]) -> tuple[Finding, ...]:
     once = dict.fromkeys((f.code, f.at, f.reason) for f in found)
     kept = {(f.code, f.at, f.reason): f for f in reversed(found)}
     return tuple(sorted((kept[key] for key in once), key=lambda finding: -finding.severity.rank))

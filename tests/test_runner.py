@@ -44,7 +44,7 @@ ORDER, PAYMENT = "$order.lamp", "$payment.first"
 def scenario(
     expect: Contract,
     *,
-    says: Sequence[str] = ("Hello {$order.lamp.number}.",),
+    says: Sequence[str] = ("Hello {$order.lamp.number}, it is about 1.00 USD.",),
     faults: FaultPlan = NO_FAULTS,
 ) -> Scenario:
     return Scenario(
