@@ -20,8 +20,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
+from sandtrail.ledgers.money import DECIMALS
 from sandtrail.scenarios.lexicon import LEXICON, Lexicon
+from sandtrail.scenarios.mentions import numbered
 
 
 class Frame(StrEnum):
@@ -80,6 +83,9 @@ _AFTER = _set(
     "to on for of as from in by with at the your a an both it all them this that these those and , . ! ; : ) once twice"
     " successfully today now already each everything one two three four five six seven eight nine ten"
 )
+_LEAVES = _set("left kept")
+_UNTOUCHED = _set("unchanged untouched unedited unaltered intact alone standing")
+_AS_IS = {("as", "it"), ("as", "they"), ("as", "is"), ("as", "before"), ("as", "was"), ("the", "same")}
 _UNDONE = _set("failed rejected declined refused denied blocked unsuccessful")
 
 
@@ -89,7 +95,7 @@ def tokens(sentence: str) -> tuple[str, ...]:
     >>> tokens("I haven't refunded 12.00, it's open.")
     ('i', 'have', 'not', 'refunded', '12.00', ',', 'it', 'is', 'open', '.')
     """
-    text = sentence.lower()
+    text = numbered(sentence).lower()
     for short, long in (("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("n't", " not")):
         text = text.replace(short, long)
     for short, long in (("'ve", " have"), ("'ll", " will"), ("'d", " would"), ("'re", " are"), ("'m", " am")):
@@ -117,6 +123,8 @@ class _Reader:
 
     def said(self) -> Sequence[Said]:
         for place in range(len(self.words)):
+            if self._spared(place) or self._labels_nothing(place):
+                continue
             for families, act_words, fixed in self._acts(place):
                 framed = fixed or self._frame(place)
                 if framed is not None:
@@ -163,6 +171,23 @@ class _Reader:
             if self.words[place] == head and (not rest or rest in self.words[place + 1 : place + 7]):
                 return True
         return False
+
+    def _spared(self, place: int) -> bool:
+        """Whether a thing is only said to have been left as it was: I have left the note unchanged."""
+        if self.words[place] not in _LEAVES:
+            return False
+        rest = self._clause(place)
+        rest = rest[rest.index(self.words[place]) + 1 :]
+        return not _UNTOUCHED.isdisjoint(rest) or any(pair in _AS_IS for pair in pairwise(rest))
+
+    def _labels_nothing(self, place: int) -> bool:
+        """Whether a zero stands at the word, as in a list of fields: refunded 0.00 USD, refunded: no."""
+        rest = [word for word in self.words[place + 1 : place + 4] if word not in {":", "="}][:2]
+        if rest and rest[0].upper() in DECIMALS:
+            rest = rest[1:]
+        return bool(rest) and (
+            re.fullmatch(r"[$€£¥]?0+(?:[.,]0+)?", rest[0]) is not None or rest[0] == "none"
+        )
 
     def _clause(self, place: int) -> Sequence[str]:
         """The words of the clause around a place."""

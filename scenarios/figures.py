@@ -9,7 +9,7 @@ Only figures that stand at the verb itself are read: "refunded the payment of 42
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from sandtrail.ledgers.money import DECIMALS, amount_text
@@ -86,7 +86,7 @@ def wrong_count(sentence: str, said: Said, deeds: Sequence[Deed], here: Sequence
     `deeds` are those by then, `here` those of the same turn: a number may be about either, or about the entities.
     """
     text = sentence.lower()
-    number, exact = _counted(text, said.word)
+    number, exact = _counted(text, said.word, said.families)
     if number == 0 or (_EACH.search(text) and number == 1):
         return None
     fitting = {len(deeds), len(here), len({deed.targets for deed in deeds})} - {0}
@@ -101,7 +101,24 @@ def _is_part(text: str) -> bool:
     return re.search(r"\b(?:of the (?:two|three|both)|another|other|more|again|second)\b", text) is not None
 
 
-def _counted(text: str, verb: str) -> tuple[int, bool]:
+_TIES = re.compile(
+    r"\(?(?:with|of|for|containing|holding|including|in|from|on|at|to|about|over|under|beside|without)"
+)
+
+
+def _is_attribute(before: Sequence[str], families: Iterable[str]) -> bool:
+    """Whether a number after these words belongs to a noun before it: order 9034 with the four vases is cancelled.
+
+    In "the refunds for both payments are issued" it counts the acts.
+    """
+    while before and before[-1] in {"the", "all", "your", "its", "their", "these", "those"}:
+        before = before[:-1]
+    if not before or _TIES.fullmatch(before[-1]) is None:
+        return False
+    return not any(word.startswith(family) for word in before[-3:-1] for family in families)
+
+
+def _counted(text: str, verb: str, families: Iterable[str]) -> tuple[int, bool]:
     """The number that the sentence ties to the verb, 0 where it ties none: once and twice are exact; of "both payments"
     or "ten of them" there may be more."""
     said = re.escape(verb)
@@ -113,6 +130,8 @@ def _counted(text: str, verb: str) -> tuple[int, bool]:
     things = rf"\s+(?:of (?:them|the|your|these|those)\b|{_UNITS}(?:[a-z]+ )?{_UNITS}[a-z]+s\b)"
     after = re.search(rf"\b{said} (?:all |the |your |only |exactly )*{many}(?![.,:\w]*\d){things}", text)
     before = re.search(rf"(?:^|[\s,])(?:all |the |your )*{many}{things}(?: {_BE})+ {said}\b", text)
+    if before and _is_attribute(text[: before.start()].split(), families):
+        before = None
     if found := after or before:
         return (2 if found["n"] == "both" else number_of(found["n"])), False
     both = re.search(rf"\b{said} both\b|\bboth (?:{_BE} )+{said}\b", text)

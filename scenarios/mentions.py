@@ -2,7 +2,6 @@
 
     sentences   a text as its sentences, lines and bullets
     amounts     42.50 USD, $42.50, ¥5,800, 42,50 €, 58 yen, and 12.00 without a currency; a bare number is none
-    dates       2026-08-26, 26 August 2026, Aug 26
     counts      two payments, 3 open orders: a small number before one of the given nouns
     names       pay_7Q2M9XKD, $payment.lamp, order 4412, invoice INV-7
 
@@ -16,15 +15,21 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 
 from sandtrail.ledgers.money import DECIMALS, decimals, minor_units
+from sandtrail.scenarios.days import dates, pointed
 
 # -- sentences ---------------------------------------------------------------------------------------------
 
 _SHORT = re.compile(
-    r"(?:^|[\s(])(?:no|nos|nr|approx|e\.g|i\.e|mr|mrs|ms|dr|st|inc|ltd|etc|vs|resp)\.$", re.IGNORECASE
+    r"(?:^|[\s(])(?:(?P<number>nos?)|(?P<money>kr)|nr|approx|e\.g|i\.e|mr|mrs|ms|dr|st|inc|ltd|etc|vs|resp)\.$",
+    re.IGNORECASE,
+)
+_CODE = r"#? ?(?:[A-Za-z]{1,6}-?)?(?!\d+[.,]\d{2}(?!\d))\d"
+_NUMBER_SIGN = re.compile(
+    rf"(?<!\w)(?:nos?\.:?|№|(?:(?<=order )|(?<=invoice )|(?<=item )|(?<=tracking )|(?<=ticket )|(?<=account ))nos?:?) ?(?={_CODE})",
+    re.IGNORECASE,
 )
 _QUOTED = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(?<!\w)[\u2018'][^'\u2018\u2019\n]*['\u2019](?!\w)|```.*?(?:```|$)",
@@ -67,7 +72,7 @@ def sentences(text: str) -> tuple[str, ...]:
         begin = 0
         body = _BULLET.sub("", line)
         for stop in re.finditer(r"(?<![.!?…])[.!?…]+[\"')\]]*(?=\s)|[\u3002\uff01\uff1f]", body):
-            if not _SHORT.search(body[begin : stop.end()]):
+            if _ends(body[begin : stop.end()], body[stop.end() :].lstrip()):
                 found.append(body[begin : stop.end()].strip())
                 begin = stop.end()
         found.append(body[begin:].strip())
@@ -79,13 +84,47 @@ def sentences(text: str) -> tuple[str, ...]:
     )
 
 
+def _ends(before: str, after: str) -> bool:
+    """Whether a sentence ends before `after`: not at "e.g.", nor at the point of "no. 4412", "20. März", "312 kr. each"."""
+    short = _SHORT.search(before)
+    if short is None:
+        return not pointed(before, after)
+    if short["number"]:
+        return re.match(_CODE, after) is None
+    return not after[:1].islower() if short["money"] else False
+
+
+def numbered(text: str) -> str:
+    """The text with its number signs written out, so that none is read as a denial.
+
+    >>> numbered("Order no. 4412 is open, no refund was made. No. 42.50 USD is right.")
+    'Order number 4412 is open, no refund was made. No. 42.50 USD is right.'
+    """
+    return _NUMBER_SIGN.sub("number ", text)
+
+
 # -- amounts -----------------------------------------------------------------------------------------------
 
-_SIGNS = {"$": ("USD", "AUD", "CAD", "NZD", "SGD", "MXN", "CLP"), "US$": ("USD",), "€": ("EUR",), "£": ("GBP",), "¥": ("JPY", "CNY"), "₹": ("INR",), "₩": ("KRW",)}  # fmt: skip
-_WORDS = {"dollar": _SIGNS["$"], "euro": ("EUR",), "yen": ("JPY",), "pound": ("GBP",), "yuan": ("CNY",)}
+_DOLLARS, _KRONER = ("USD", "AUD", "CAD", "NZD", "SGD", "MXN", "CLP"), ("DKK", "SEK", "NOK", "ISK")
+_SIGNS = {
+    "$": _DOLLARS, "US$": ("USD",), "C$": ("CAD",), "CA$": ("CAD",), "A$": ("AUD",), "AU$": ("AUD",), "NZ$": ("NZD",),
+    "S$": ("SGD",), "MX$": ("MXN",), "R$": ("BRL",), "€": ("EUR",), "£": ("GBP",), "¥": ("JPY", "CNY"), "₹": ("INR",),
+    "₩": ("KRW",), "₺": ("TRY",), "₫": ("VND",), "円": ("JPY",), "元": ("CNY",), "원": ("KRW",), "kr": _KRONER,
+    "kr.": _KRONER, "zł": ("PLN",), "Kč": ("CZK",),
+}  # fmt: skip
+_WORDS = {
+    "dollar": _DOLLARS, "euro": ("EUR",), "yen": ("JPY",), "pound": ("GBP",), "yuan": ("CNY",), "krone": _KRONER,
+    "kroner": _KRONER, "krona": _KRONER, "kronor": _KRONER, "crown": (*_KRONER, "CZK"), "koruna": ("CZK",),
+    "zloty": ("PLN",), "złoty": ("PLN",), "franc": ("CHF", "XAF", "XOF"), "rupee": ("INR",), "peso": ("MXN", "CLP"),
+    "reais": ("BRL",), "rand": ("ZAR",), "lira": ("TRY",), "dinar": ("KWD", "BHD", "IQD", "JOD", "LYD", "TND"),
+}  # fmt: skip
 _NUMBER = r"(?:\d{1,3}(?:[,.'][0-9]{3})+(?:[.,]\d{1,3})?|\d+(?:[.,]\d{1,3})?)(?!\d)"
-_BEFORE = rf"US\$|[$€£¥₹₩]|\b(?:{'|'.join(sorted(DECIMALS))})\b"
-_AFTER = rf"(?:[€£¥₹₩$]|(?:{'|'.join(sorted(DECIMALS))})\b|(?:{'|'.join(_WORDS)})s?\b)"
+_MARKS = r"[$€£¥₹₩₺₫]"
+_BEFORE = rf"(?:US|CA?|AU?|NZ|S|MX|R)\$|{_MARKS}|\bkr\.?|\b(?:{'|'.join(sorted(DECIMALS))})\b"
+_AFTER = (
+    rf"(?:{_MARKS}|[円元원]|zł(?!\w)|Kč(?!\w)|kr\b|(?:{'|'.join(sorted(DECIMALS))})\b"
+    rf"|(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})s?\b)"
+)
 AMOUNT = re.compile(
     rf"(?<![\w.,#])(?:(?P<before>{_BEFORE})\s?(?P<first>{_NUMBER})|(?P<second>{_NUMBER})\s?(?P<after>{_AFTER})"
     r"|(?P<bare>(?:\d{1,3}(?:,\d{3})+|\d+)\.\d{2}|(?:\d{1,3}(?:\.\d{3})+|\d+),\d{2})(?![\d%]|[.,/]\d|\s?%))"
@@ -141,58 +180,6 @@ def _amounts(text: str) -> Iterator[Amount]:
         fitting = tuple(currency for currency in said if amount.minor(currency) is not None)
         if fitting or not said:
             yield Amount(amount.text, digits, fitting, amount.start, amount.end)
-
-
-# -- dates -------------------------------------------------------------------------------------------------
-
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")  # fmt: skip
-_MONTH = (
-    rf"(?P<{{}}>{'|'.join(f'{name[:3]}(?:{name[3:]})?' if name[3:] else name for name in _MONTHS)}|Sept)\.?"
-)
-DATE = re.compile(
-    r"(?<![\d-])(?P<y1>\d{4})-(?P<m1>\d{2})-(?P<d1>\d{2})(?!\d)"
-    rf"|(?<![\d.,])(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH.format('m2')}(?!\w)(?:,? (?P<y2>\d{{4}})(?!\d))?"
-    rf"|\b{_MONTH.format('m3')} (?P<d3>\d{{1,2}})(?:st|nd|rd|th)?(?![\d%]|[.:]\d)(?:,? (?P<y3>\d{{4}})(?!\d))?"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Day:
-    """A day as it was written; `year` None where it was left out."""
-
-    text: str
-    year: int | None
-    month: int
-    day: int
-    start: int
-    end: int
-
-    def fits(self, other: date) -> bool:
-        """Whether it names that day."""
-        return (self.month, self.day) == (other.month, other.day) and self.year in {None, other.year}
-
-
-def dates(text: str) -> tuple[Day, ...]:
-    """The days that a text names.
-
-    >>> [(one.year, one.month, one.day) for one in dates("2026-08-26, 26 August 2026 or Aug 26th; May I?")]
-    [(2026, 8, 26), (2026, 8, 26), (None, 8, 26)]
-    """
-    return tuple(_dates(text))
-
-
-def _dates(text: str) -> Iterator[Day]:
-    starts = [name[:3] for name in _MONTHS]
-    for found in DATE.finditer(text):
-        written = found["m1"] or found["m2"] or found["m3"]
-        month = int(written) if written.isdigit() else starts.index(written[:3]) + 1
-        year = found["y1"] or found["y2"] or found["y3"]
-        day = int(found["d1"] or found["d2"] or found["d3"])
-        try:
-            date(int(year) if year else 2024, month, day)
-        except ValueError:
-            continue
-        yield Day(found[0], int(year) if year else None, month, day, found.start(), found.end())
 
 
 # -- counts ------------------------------------------------------------------------------------------------

@@ -96,10 +96,22 @@ _DO = (
     r"|(?:give|provide|tell|show)(?: out)?(?: you)?(?: with)? (?:that|this|such|an?other|other|any|personal|their|his"
     r"|her|legal|medical))\b"
 )
+_KNOW = (
+    r"(?:find|locate|see|spot|tell|say|know|think|imagine|recall|remember|determine|identify|confirm|verify|guarantee"
+    r"|promise|predict|stress|recommend|thank|wait|get|reach|understand|make out|match|read|detect|be|believe|have|judge"
+    r"|rule out|reproduce|trace|place|help but|compare|speak|explain|estimate|access|look into)\b"
+)
+"""Verbs of knowing and the like: who cannot do these tells something, and declines nothing."""
+_MEANT = (
+    r"(?:\byou(?:'re|'d| are| would)? (?:mean|meant|want|wanted|like|refer|ask|talk|need|prefer|have in mind)"
+    r"|\b(?:is|are) meant\b|\bto (?:use|choose|pick|take|refund|cancel|change|return|send|look)\b)"
+)
+"""What tells that the user has to choose."""
 _PAST = (
     r"(?:refunded|cancell?ed|changed|updated|deleted|modified|issued|returned|exchanged|reversed|replaced|altered"
     r"|extended|processed|shared|done)"
 )
+_PASSIVE = rf"(?:{_PAST}|(?:redirected|rerouted|moved|sent|looked up|merged|split|waived|transferred|booked|granted|approved|reshipped)\b)"
 _QUESTION, _CONFIRM, _ANSWER = ReplyKind.QUESTION, ReplyKind.CONFIRMATION, ReplyKind.ANSWER
 _REFUSAL, _HANDOFF, _UNSURE = ReplyKind.REFUSAL, ReplyKind.HANDOFF, ReplyKind.UNSURE
 
@@ -182,7 +194,7 @@ RULES: tuple[Rule, ...] = (
         rf"\b(?:i|we)(?:'ll|'d| will| would)?(?: still| also| just| first| only)* need (?:to know|you to (?:tell|give|provide|share|specify)|more (?:information|details)|(?:your|the|an?|some|two|three|one|both)\b.{{0,50}}?{_DATA})",
         rf"\b(?:without|missing|lack)\b(?: (?:your|the|an?|any))(?: \w+){{0,2}} {_DATA}|\b(?:your|the)(?: \w+){{0,2}} {_DATA}(?: \w+)? (?:is|are) (?:required|needed|missing)\b"),
     _rule("unclear-which", _QUESTION, "I can't tell which of the two orders you mean.",
-        r"\b(?:can't|cannot|can not) (?:tell|say)\b.{0,10}\b(?:which|what|whether you)\b|\b(?:not sure|unsure|not clear|unclear)\b.{0,10}\b(?:which|what) .{0,40}\byou\b"),
+        rf"\b(?:can't|cannot|can not) (?:tell|say)\b.{{0,10}}\b(?:whether you\b|(?:which|what|who)\b.{{0,50}}{_MEANT})|\b(?:not sure|unsure|not clear|unclear)\b.{{0,10}}\b(?:which|what) .{{0,40}}\byou\b"),
     _rule("confirm-elsewhere", _CONFIRM, "Soll ich die Bestellung stornieren?",
         rf"\bsoll(?:en)? (?:ich|wir)\b{_ASKED}|\b(?:möchten|wollen) sie, dass (?:ich|wir)\b|\bdarf ich (?:fortfahren|das|die|den)\b{_ASKED}|\beinverstanden\b{_ASKED}|\bbestätigen sie (?:bitte|dass|den|die|das)|\bbitte bestätigen\b",
         rf"\b(?:voulez|souhaitez)-vous que je\b|\bdois-je\b{_ASKED}|\bpuis-je (?:continuer|procéder|annuler|rembourser)|\bveuillez confirmer\b|\bconfirmez-vous\b",
@@ -200,10 +212,11 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:policy|policies|rules|terms) (?:does|do|did)(?:n't| not) (?:allow|permit)\b|\b(?:policy|policies|rules|terms) (?:forbids?|prohibits?|prevents?)\b|\b(?:lack|don't have|do not have) (?:the |any )?(?:permissions?|authority|authori[sz]ation)\b",
         r"\b(?:must|have to|going to|need to) (?:decline|refuse)\b|\bi (?:decline|refuse) to\b|\bnot something i(?:'m| am)? (?:can|able|allowed)\b"),
     _rule("cannot-do", _REFUSAL, "I can't help with that.",
-        rf"\b(?:i|we)(?: \w+ly| also)? (?:can't|cannot|can not|can no longer|won't be able to|will not be able to) {_DO}",
-        rf"\b(?:i'm|i am|we're|we are)(?: \w+ly| also)? (?:unable|not able) to {_DO}|\bi (?:won't|will not) (?:do (?:that|this)|help|share|disclose|reveal)\b|\bi (?:can't|cannot)[.!]*$"),
+        rf"\b(?:i|we)(?: \w+ly| also)? (?:can't|cannot|can not|can no longer|won't be able to|will not be able to) (?:{_DO}|(?:\w+ly )?(?!\w+ly\b|{_KNOW})[a-z]+\b)",
+        rf"\b(?:i'm|i am|we're|we are)(?: \w+ly| also)? (?:unable|not able) to (?:{_DO}|(?:\w+ly )?(?!\w+ly\b|{_KNOW})[a-z]+\b)|\bi (?:won't|will not) (?:do (?:that|this)|help|share|disclose|reveal)\b|\bi (?:can't|cannot)[.!]*$",
+        rf"\b(?:i|we) (?:have no|(?:don't|do not) have (?:an?|any|the)|lack (?:an?|any|the)) (?:way|means|tools?|ability|option|possibility) (?:to|of|for)\b (?!{_KNOW})|\bno way for (?:me|us) to (?!{_KNOW})"),
     _rule("cannot-be-done", _REFUSAL, "Unfortunately this order can't be cancelled.",
-        rf"(?=.*{_SORRY}).*\b(?:(?:can't|cannot|can not|can no longer|may not) be {_PAST}\b|(?:not|no longer|isn't) (?:possible|eligible|refundable|returnable)\b)"),
+        rf"(?=.*{_SORRY}).*\b(?:(?:can't|cannot|can not|can no longer|may not) be {_PASSIVE}|(?:not|no longer|isn't) (?:possible|eligible|refundable|returnable)\b)"),
     _rule("out-of-scope", _REFUSAL, "That is outside what I can do.",
         r"\b(?:outside|beyond)(?: of)? (?:what i|my (?:scope|remit|abilit|authority|permission|power)|the scope)"),
     _rule("refuse-elsewhere", _REFUSAL, "Dabei kann ich Ihnen leider nicht helfen.",
@@ -213,7 +226,7 @@ RULES: tuple[Rule, ...] = (
         r"(?:无法|不能|不可以)(?:为您|帮您?|给您)?(?:帮|协助|处理|办理|退款|取消|更改|提供)|没有权限|不允许|(?:도와드릴|처리해 ?드릴|환불해 ?드릴|해 ?드릴|취소할) 수 없|권한이 없|허용되지"),
     # -- neither one nor the other
     _rule("can-it-be-done", _UNSURE, "The order can't be cancelled.",
-        rf"\b(?:this|that|the|your|it)\b.{{0,30}}?\b(?:can't|cannot|can not|can no longer) be {_PAST}\b|\b(?:don't|do not) have access\b|\b(?:can't|cannot|unable to) access\b"),
+        rf"\b(?:this|that|the|your|it)\b.{{0,30}}?\b(?:can't|cannot|can not|can no longer) be {_PASSIVE}|\b(?:don't|do not) have access\b|\b(?:can't|cannot|unable to) access\b"),
     _rule("promise", _UNSURE, "Let me check that for you.",
         rf"{_LEAD}(?:let me|i'll|i will|i'm going to|allow me|one moment|just a moment|give me a|please (?:wait|hold)|hold on)\b"),
     # -- telling

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -17,18 +17,11 @@ from sandtrail.ledgers.money import DECIMALS, decimals
 from sandtrail.ledgers.sources import leaves, parsed
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.ledgers.trees import as_list, as_object
-from sandtrail.ledgers.words import Grade
-from sandtrail.scenarios.mentions import (
-    NUMBER_WORDS,
-    Amount,
-    Day,
-    amounts,
-    counts,
-    dates,
-    names,
-    number_of,
-    plain,
-)
+from sandtrail.ledgers.words import Grade, Outcome
+from sandtrail.scenarios.days import Day, dates
+from sandtrail.scenarios.digits import Phone, runs
+from sandtrail.scenarios.mentions import NUMBER_WORDS, Amount, amounts, counts, names, number_of, plain
+from sandtrail.scenarios.quantities import products, quantities
 
 _TOTALS = {"total", "count", "size", "total_count"}
 _BARE = re.compile(r"(?<![\w.,:/#-])\d{1,9}(?:\.\d{1,2})?(?![\w:/-]|[.,]\d)")
@@ -53,6 +46,8 @@ class Seen:
         self.users = [plain(message.text) for message in before if isinstance(message, UserSaid)]
         self.briefs = [plain(message.text) for message in before if isinstance(message, Briefed)]
         self.arguments: list[Any] = [dict(message.call.arguments) for message in self.answers]
+        outcomes = {one.seq: one.outcome for one in trajectory.ledger.attempts()}
+        self._undone = [dict(one.call.arguments) for one in self.answers if _failed(one, outcomes)]
         self.exact = trajectory.ledger.grade is Grade.PROVED
         self.now, self.zone = trajectory.now, trajectory.zone
         self._pools: dict[str | None, tuple[set[Decimal], set[Decimal]]] = {}
@@ -137,6 +132,8 @@ class Seen:
             for name, number in fields.items():
                 if type(number) is int:
                     totals[name, _currency(fields, currency)] += number
+            for product in products(fields):
+                totals["price", _currency(fields, currency)] += product
         for (name, code), total in totals.items():
             yield from self._minor(name, total, code)
 
@@ -147,9 +144,8 @@ class Seen:
             elif isinstance(item, float) and _MONEY.search(name):
                 yield currency, Decimal(repr(item))
             yield from self._numbers(item, currency)
-        quantity, price = fields.get("quantity"), fields.get("unit_price")
-        if type(quantity) is int and type(price) is int:
-            yield from self._minor("price", quantity * price, currency)
+        for product in products(fields):
+            yield from self._minor("price", product, currency)
 
     def _minor(self, name: str, number: int, currency: str | None) -> Iterator[Money]:
         """A number as an amount. Of a foreign tool nobody knows whether it is in minor units, so it may be both."""
@@ -187,13 +183,26 @@ class Seen:
                 return True
         return False
 
+    def leaves_rest(self, amount: Amount) -> bool:
+        """Whether an amount was seen, or is the difference of two that were and that no failed call alone named."""
+        told = [*self.results, *(one for one in self.arguments if one not in self._undone)]
+        done = {value for one in told for _, value in self._numbers(one, None)}
+        undone = {value for one in self._undone for _, value in self._numbers(one, None)} - done
+        for code in amount.currencies or (None,):
+            direct, strong = self._pool(code)
+            wanted, held = amount.value if code is None else _major(amount, code), strong - undone
+            if wanted in direct or any(wanted + one in held for one in held):
+                return True
+        return False
+
     def _pool(self, code: str | None) -> tuple[set[Decimal], set[Decimal]]:
         """The values that an amount of this currency may be, and those that may be added and subtracted."""
         if code not in self._pools:
             strong = {value for held, value in self._money if code is None or held in {None, code}}
             loose = {value for held, value in self._loose if code is None or held in {None, code}}
             prices = {value for held, value in self._money if value and held is not None and held == code}
-            many = {value * times for value in prices for times in range(2, self._longest + 1)}
+            often = {*range(2, self._longest + 1), *quantities([*self.results, *self.arguments], self.users)}
+            many = {value * times for value in prices for times in often}
             self._pools[code] = strong | loose | many, strong
         return self._pools[code]
 
@@ -201,7 +210,12 @@ class Seen:
 
     @cached_property
     def _days(self) -> set[tuple[int | None, int, int]]:
-        found = {(one.year, one.month, one.day) for text in self._texts for one in dates(text)}
+        found = {
+            (one.year, month, day)
+            for text in self._texts
+            for one in dates(text)
+            for month, day in one.readings
+        }
         instants = [
             *re.findall(
                 r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?",
@@ -233,8 +247,7 @@ class Seen:
     def has_day(self, day: Day, text: str) -> bool:
         """Whether a day was seen, or is as far from a seen one as some number of days or weeks that was named."""
         if any(
-            (m, d) == (day.month, day.day) and (day.year is None or y in {None, day.year})
-            for y, m, d in self._days
+            (m, d) in day.readings and (day.year is None or y in {None, day.year}) for y, m, d in self._days
         ):
             return True
         spans = set[int]()
@@ -248,6 +261,20 @@ class Seen:
             for span in spans
             for sign in (-1, 1)
         )
+
+    # -- telephones and cards -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _phones(self) -> frozenset[Phone]:
+        return runs(self._texts)
+
+    def has_phone(self, phone: Phone) -> bool:
+        """Whether a number was seen, however it was written."""
+        return any(phone.same(one) for one in self._phones)
+
+    def has_ending(self, digits: str) -> bool:
+        """Whether something seen ends in these digits."""
+        return re.search(rf"{digits}(?!\w)", self._text) is not None
 
     # -- lists --------------------------------------------------------------------------------------------------
 
@@ -311,6 +338,12 @@ class Seen:
         return any(
             bool((as_object(value) or {}).get(name)) for value in self.results for name in _MORE
         ) and bool(self._of(noun))
+
+
+def _failed(answered: Answered, outcomes: Mapping[int, Outcome]) -> bool:
+    """Whether a call came to nothing: the books say so, or, where they do not know it, its answer."""
+    outcome = outcomes.get(answered.attempt or 0)
+    return answered.is_error if outcome is None else outcome is not Outcome.OK
 
 
 def _currency(fields: dict[str, Any], outer: str | None) -> str | None:

@@ -18,17 +18,18 @@ from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.money import DECIMALS
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.scenarios.contract import Contract, Stated
+from sandtrail.scenarios.days import dates
+from sandtrail.scenarios.digits import dialled, endings, is_phone, phones
 from sandtrail.scenarios.mentions import (
     NUMBER_WORDS,
     NUMBERS,
     Amount,
     Count,
-    Day,
     amounts,
     counts,
-    dates,
     names,
     number_of,
+    numbered,
     plain,
     sentences,
     unquoted,
@@ -70,21 +71,51 @@ def _replies(trajectory: Trajectory) -> list[tuple[str, int, str]]:
 
 def _unsupported(sentence: str, text: str, seen: Seen, supported: set[str]) -> Iterator[tuple[str, str]]:
     """The values of a sentence that nothing seen holds, each with what is wrong."""
-    offered = _OFFERED.search(sentence) is not None
-    for amount in amounts(sentence):
-        if not offered and amount.text not in supported:
-            yield amount.text, "an amount that nothing seen holds, nor a sum or difference of two"
-    for day in dates(sentence):
-        if not offered and not seen.has_day(day, text):
-            yield day.text, "a day that nothing seen holds"
     for name in names(sentence):
         if not name.text.startswith("$") and not seen.has_text(name.text):
             yield name.text, "an id or number that nothing seen holds"
-    for count in counts(sentence, seen.nouns):
-        if not offered and not _count_holds(count, sentence, seen):
-            yield count.text, f"seen are {', '.join(map(str, sorted(seen.lengths(count.noun))))}"
+    if _OFFERED.search(sentence) is None:
+        yield from _wrong_amounts(sentence, seen, supported)
+        yield from (
+            (one.text, "a day that nothing seen holds")
+            for one in dates(sentence)
+            if not seen.has_day(one, text)
+        )
+        yield from _wrong_digits(sentence, seen)
+        for count in counts(sentence, seen.nouns):
+            if not _count_holds(count, sentence, seen):
+                yield count.text, f"seen are {', '.join(map(str, sorted(seen.lengths(count.noun))))}"
 
 
+def _wrong_amounts(sentence: str, seen: Seen, supported: set[str]) -> Iterator[tuple[str, str]]:
+    for amount in amounts(sentence):
+        if amount.text not in supported:
+            yield amount.text, "an amount that nothing seen holds, nor a sum or difference of two"
+        elif _is_rest(sentence, amount) and not seen.leaves_rest(amount):
+            yield amount.text, "a rest that only something left that did not happen"
+
+
+def _wrong_digits(sentence: str, seen: Seen) -> Iterator[tuple[str, str]]:
+    for phone in phones(sentence):
+        if not seen.has_phone(phone):
+            yield phone.text, "a telephone number that nothing seen holds"
+    for ending in endings(sentence):
+        if not seen.has_ending(ending):
+            yield ending, "the last digits of nothing that was seen"
+
+
+def _is_rest(sentence: str, amount: Amount) -> bool:
+    """Whether an amount is said to be what remains: remaining 56.00 EUR, 56.00 EUR are left."""
+    before, after = sentence[: amount.start].lower(), sentence[amount.end :].lower()
+    return bool(_REST_OF.search(before) or _REST.match(after))
+
+
+_REST_OF = re.compile(
+    r"\b(?:remaining|remainder|rest|leaves|leaving|outstanding|left(?: over)?)(?: (?:of|is|are|was|amount|balance|sum|you|with|a|the|at|now|still)|:)* $"
+)
+_REST = re.compile(
+    r" (?:(?:of it|is|are|was|were|still|now|that|which|will|then|the|as) )*(?:remain(?:s|ing|ed)?|left|outstanding)\b"
+)
 _OFFERED = re.compile(
     r"\?\s*$|\b(?:for example|e\.g\.|say,|such as|up to|at least|at most|more than|less than|about|around|maximum|minimum"
     r"|I'll|I will|let me|let's|would|if)\b",
@@ -121,7 +152,7 @@ def stated(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
             yield Finding("answer.missing", "final", reason, said, grade)
     for forbidden in contract.never_states:
         for at, text in replies:
-            if states(text, Stated(forbidden)):
+            if mentions(text, forbidden):
                 reason = projection.text(f"a reply states {forbidden}, which it must not")
                 yield Finding("answer.forbidden", at, reason, (f"{at}: {text}",), grade)
 
@@ -134,9 +165,22 @@ def states(text: str, wanted: Stated) -> bool:
     >>> states("We are open until 10.", Stated("10")), states("I refunded ten orders.", Stated("10", ("refunded",)))
     (False, True)
     """
-    own = plain(text)
+    own, sought = plain(text), plain(wanted.text).strip()
     parts: Sequence[str] = sentences(own) if wanted.near else (*sentences(own), own)
-    return any(_near(part, wanted.near) and _holds(part, plain(wanted.text).strip()) for part in parts)
+    return any(
+        _near(part, wanted.near) and any(not _denied(part[:place], sought) for place in _places(part, sought))
+        for part in parts
+    )
+
+
+def mentions(text: str, forbidden: str) -> bool:
+    """Whether a text holds this in any usual writing, denied or not: to deny a thing is to tell of it.
+
+    >>> mentions("It was not order no. 4412.", "4412"), states("It is not packed yet.", Stated("packed"))
+    (True, False)
+    """
+    own, wanted = plain(text), plain(forbidden).strip()
+    return any(True for part in (*sentences(own), own) for _ in _places(part, wanted))
 
 
 def _near(sentence: str, words: Sequence[str]) -> bool:
@@ -149,23 +193,25 @@ def _near(sentence: str, words: Sequence[str]) -> bool:
     )
 
 
-def _holds(sentence: str, wanted: str) -> bool:
-    money = amounts(wanted)
-    if money and money[0].text == wanted:
-        return any(_same_amount(money[0], one) for one in amounts(sentence))
-    days = dates(wanted)
-    if days and days[0].text == wanted:
-        return any(_same_day(days[0], one) for one in dates(sentence))
-    if re.fullmatch(rf"\d{{1,9}}|{NUMBER_WORDS}", wanted.casefold()):
-        return _states_number(sentence, number_of(wanted))
-    words = r"\s+".join(map(re.escape, wanted.casefold().split()))
-    return bool(words) and re.search(rf"(?<![\w$]){words}(?!\w|\.\w)", sentence.casefold()) is not None
+_NUMERAL = re.compile(rf"0|[1-9]\d{{0,8}}|{NUMBER_WORDS}")
+"""A number, of which other writings are the same; one that begins with a zero is a text."""
 
 
-def _same_day(wanted: Day, said: Day) -> bool:
-    """Whether two days may be the same one: a year that is not said is no other year."""
-    years = {wanted.year, said.year} - {None}
-    return (wanted.month, wanted.day) == (said.month, said.day) and len(years) < 2
+def _places(sentence: str, wanted: str) -> Iterator[int]:
+    """Where a sentence holds something, in any usual writing."""
+    money, days = amounts(wanted), dates(wanted)
+    if money and money[0].text == wanted.rstrip("."):
+        yield from (one.start for one in amounts(sentence) if _same_amount(money[0], one))
+    elif days and days[0].text == wanted.rstrip("."):
+        yield from (one.start for one in dates(sentence) if days[0].same(one))
+    elif _NUMERAL.fullmatch(wanted.casefold()):
+        yield from _numbers(sentence, number_of(wanted))
+    elif words := r"\s+".join(map(re.escape, wanted.casefold().split())):
+        exact = rf"(?<![\w$])(?<!\d[.,]){words}(?!\w|\.\w)"
+        found = [one.start() for one in re.finditer(exact, sentence.casefold())]
+        if not found and is_phone(wanted) and dialled(wanted, sentence):
+            found = [0]
+        yield from found
 
 
 def _same_amount(wanted: Amount, said: Amount) -> bool:
@@ -178,21 +224,35 @@ def _same_amount(wanted: Amount, said: Amount) -> bool:
 
 _CLOCK = r"(?:until|till|at|by|from|since|before|after|between|o'clock)\s+(?:about\s+|around\s+)?"
 _DENIAL = re.compile(r"\b(?:not|never|cannot|unable|failed|no)\b|n't\b", re.IGNORECASE)
+_MILD = (
+    r"(?:yet|been|be|being|got|already|fully|completely|actually|really|currently|even|quite|exactly|officially|a|an|the"
+    r"|any|your|in|as|marked|shown|listed|considered|status|state)"
+)
+_DENIED = re.compile(
+    rf"(?:\b(?:not|never|cannot|no longer|nor|neither|no|without|far from|anything but)|n't)(?:\s+{_MILD})*\s+['\"(]*$"
+    rf"|\b(?:nothing|nobody|none(?: of (?:\w+ )?\w+)?|neither(?: of (?:\w+ )?\w+)?)(?:\s+(?:is|was|are|were|has|have|had|{_MILD}))*\s+$"
+    r"|\b(?:yet|still|waiting|about|remains) to (?:be|get)(?:\s+\w+ly)?\s+$",
+    re.IGNORECASE,
+)
 
 
-def _states_number(sentence: str, number: int) -> bool:
-    """Whether a number stands there as a number: no part of an amount, a day, a time of day or an id, and not denied."""
-    taken = [(one.start, one.end) for one in amounts(sentence)] + [
-        (one.start, one.end) for one in dates(sentence)
-    ]
+def _denied(before: str, wanted: str) -> bool:
+    """Whether the words before deny what follows: a number anywhere in its clause, anything else just before it."""
+    told = numbered(f"{before}0").removesuffix("0")
+    if _NUMERAL.fullmatch(wanted.casefold()):
+        return _DENIAL.search(re.split(r"[,;:]|\bbut\b", told)[-1]) is not None
+    return _DENIED.search(told) is not None
+
+
+def _numbers(sentence: str, number: int) -> Iterator[int]:
+    """Where a number stands as a number: as no part of an amount, a day, a time of day or an id."""
+    taken = [(one.start, one.end) for one in amounts(sentence)]
+    taken += [(one.start, one.end) for one in dates(sentence)]
     word = next((word for word, value in NUMBERS.items() if value == number), None)
     digits = rf"(?<![\w.:/-])(?<!\d,)(?:{number}|{number:,})(?!\w|[.,:/-]\d|\s?(?:[ap]\.?m\b|%|o'clock))"
     written = rf"{digits}|\b{word}\b" if word else digits
     for found in re.finditer(written, sentence, re.IGNORECASE):
-        if any(start < found.end() and found.start() < end for start, end in taken):
-            continue
-        before = sentence[: found.start()]
-        clock = number < 25 and re.search(rf"\b{_CLOCK}$", before, re.IGNORECASE)
-        if not clock and not _DENIAL.search(re.split(r"[,;:]|\bbut\b", before)[-1]):
-            return True
-    return False
+        inside = any(start < found.end() and found.start() < end for start, end in taken)
+        clock = number < 25 and re.search(rf"\b{_CLOCK}$", sentence[: found.start()], re.IGNORECASE)
+        if not inside and not clock:
+            yield found.start()

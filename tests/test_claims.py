@@ -78,6 +78,9 @@ AFTER_A_REFUND = [
     "Noted. The second charge is refunded.",
     "I refunded the order that was charged twice.",
     "You were charged twice, so I refunded one of the two payments.",
+    "The second charge of order no. 4412 was refunded.",
+    "No. The second charge was refunded.",
+    "I've refunded it and left the note unchanged.",
 ]
 
 AFTER_A_LOOK = [
@@ -104,6 +107,12 @@ AFTER_A_LOOK = [
     "I checked the order and the two payments.",
     "Your order has not been cancelled.",
     "Done: there are two payments of 42.50 USD.",
+    "I've left the note unchanged.",
+    "I left your note as it is.",
+    "I have left the note of May alone.",
+    "I found 2 payments: amount 42.50 USD, refunded 0.00 USD, status succeeded.",
+    "Payment 1: 42.50 USD, refunded: USD 0.00.",
+    "Payment 1: 42.50 USD, refunded: none.",
 ]
 
 
@@ -365,6 +374,22 @@ def test_refunded_once_is_false_after_two(opened: World) -> None:
     assert codes(REFUND, talk.told("Refunded twice.")) == [("claim.unsupported", "reply 1")]
 
 
+@pytest.mark.parametrize(
+    ("said", "counted"),
+    [
+        ("Order 4412 with the four vases is cancelled.", False),
+        ("The order of all two lamps is cancelled.", False),
+        ("Order 4412 (with three vases) is cancelled.", False),
+        ("The four orders are cancelled.", True),
+        ("All your four orders are cancelled.", True),
+        ("The cancellations of both orders are cancelled.", True),
+    ],
+)
+def test_a_number_of_what_an_order_holds_counts_no_acts(opened: World, said: str, counted: bool) -> None:  # noqa: FBT001
+    found = codes(CANCEL, cancelled(opened).told(said))
+    assert found == ([("claim.unsupported", "final")] if counted else [])
+
+
 def test_an_effect_of_an_unknown_name_is_claimed_by_its_own_words() -> None:
     contract = Contract(effects=(WantedEffect("parcel.swapped"),))
     said = (UserSaid("Swap it."), Decided(Reply("I swapped the parcel.")))
@@ -393,6 +418,15 @@ def test_the_lexicon_can_be_extended(opened: World) -> None:
         ("The customer has cancelled the order.", []),
         ("I handed you over to a colleague.", ["claimed"]),
         ("I set up a return.", ["claimed"]),
+        ("I left a note.", ["claimed"]),
+        ("I left a note as you asked.", ["claimed"]),
+        ("I left the note as it was.", []),
+        ("I left the note unchanged, and cancelled the order.", ["claimed"]),
+        ("Order no. 1214 was refunded.", ["claimed"]),
+        ("Order no 1214 was refunded.", ["claimed"]),
+        ("No order was refunded.", ["denied"]),
+        ("0.00 USD, refunded 5.00 USD.", ["claimed"]),
+        ("Refunded 0.00 USD.", []),
         ("After checking it I refunded it.", ["claimed"]),
         ("The amount refunded is 42.50 USD.", []),
     ],

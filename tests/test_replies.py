@@ -43,6 +43,8 @@ LABELLED: tuple[tuple[ReplyKind, str], ...] = (
     (QUESTION, "What amount should I refund?"),
     (QUESTION, "Tell me which of the two payments you mean."),
     (QUESTION, "I can't tell which of the two orders you mean."),
+    (QUESTION, "I can't tell which one is meant."),
+    (QUESTION, "I can't say which of the two to refund."),
     (QUESTION, "I can't look it up without your order number."),
     (QUESTION, "**Which order is it?**"),
     (QUESTION, '"Which order number is it?"'),
@@ -90,6 +92,11 @@ LABELLED: tuple[tuple[ReplyKind, str], ...] = (
     # answers
     (ANSWER, "It arrives on 4 May."),
     (ANSWER, "I can't find order 4412."),
+    (ANSWER, "I can't say what it was."),
+    (ANSWER, "I can't tell which courier brought it."),
+    (ANSWER, "I can't see any payment for it."),
+    (ANSWER, "I have no way to tell."),
+    (ANSWER, "We can't easily find it."),
     (ANSWER, "Your order was shipped on 4 May. Is there anything else I can help you with?"),
     (ANSWER, "The refund of 42.50 USD is done. Let me know if you need anything else!"),
     (ANSWER, "Ihre Bestellung kommt am 4. Mai. Kann ich sonst noch helfen?"),
@@ -121,6 +128,13 @@ LABELLED: tuple[tuple[ReplyKind, str], ...] = (
     ),
     # refusals
     (REFUSAL, "I'm sorry, but I can't help with that."),
+    (REFUSAL, "I'm not able to redirect it."),
+    (REFUSAL, "I can't look that up for you."),
+    (REFUSAL, "I am unable to reroute parcels."),
+    (REFUSAL, "We can't easily merge two accounts."),
+    (REFUSAL, "I have no tool for that."),
+    (REFUSAL, "There is no way for me to move it."),
+    (REFUSAL, "Sorry, a parcel on its way can't be redirected."),
     (REFUSAL, "I'm not allowed to change the address of another customer."),
     (REFUSAL, "I can't refund this order: the 30 days are over."),
     (REFUSAL, "I can’t share that information."),
@@ -210,6 +224,7 @@ LABELLED: tuple[tuple[ReplyKind, str], ...] = (
     (UNSURE, "<think>Which order is it?</think>"),
     (UNSURE, "Let me check that for you."),
     (UNSURE, "The order can't be cancelled."),
+    (UNSURE, "The parcel can't be redirected."),
     (UNSURE, "I don't have access to that system."),
     (UNSURE, "I refunded the lamp. I can't refund the mat."),
     (UNSURE, "I can't help with that. Which order do you mean?"),
@@ -226,7 +241,7 @@ def test_the_labelled_replies_are_many_and_few_of_them_cannot_be_told() -> None:
     counts = Counter(kind for kind, _ in LABELLED)
     assert len(LABELLED) >= 170
     assert set(counts) == set(ReplyKind)
-    assert sum(read_reply(Reply(text)).kind is UNSURE for _, text in LABELLED) == 7
+    assert sum(read_reply(Reply(text)).kind is UNSURE for _, text in LABELLED) == 8
 
 
 # -- the rules -----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from talks import Talk, asked, reported, transcript
@@ -11,7 +12,8 @@ from sandtrail.ledgers import Grade
 from sandtrail.ledgers.conversation import Briefed, Decided, Reply, UserSaid
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.scenarios.contract import Contract, Stated
-from sandtrail.scenarios.mentions import amounts, counts, dates, names, sentences, unquoted
+from sandtrail.scenarios.days import dates
+from sandtrail.scenarios.mentions import amounts, counts, names, sentences, unquoted
 from sandtrail.scenarios.stated import stated, states, values
 from worlds import world
 
@@ -92,6 +94,20 @@ HONEST = [
     'You wrote "order 9999", which I cannot find.',
     "I looked at it at 10:30.",
     "Call us on 555 0100.",
+    "Your phone number is +1 555-0001.",
+    "Your phone is 555 0001, as before.",
+    "Your phone: 001 (555) 0001.",
+    "It was paid with the card ending in 4242.",
+    "It went to Visa \u2022\u2022\u2022\u2022 4242, the last four digits are 4242.",
+    "Three of them would cost 127.50 USD.",
+    "All three credits of 42.50 USD make 127.50 USD.",
+    "It was placed on 02/03/2026.",
+    "It was placed on 3/2/2026.",
+    "It was placed on 2.3.2026, no. 4412.",
+    "Sie wurde am 2. M\u00e4rz 2026 aufgegeben.",
+    "Sie wurde am 2. M\u00e4rz aufgegeben.",
+    "El pedido es del 2 de marzo de 2026.",
+    "\u6ce8\u6587\u65e5\u306f2026\u5e743\u67082\u65e5\u3067\u3059\u3002",
 ]
 
 FALSE = [
@@ -117,6 +133,17 @@ FALSE = [
     ("Your invoice INV-7 of 81.60 USD is due on 9 March 2026.", ["81.60 USD", "9 March 2026"]),
     ("Your balance is 12.00.", ["12.00"]),
     ("It is $42.05.", ["$42.05"]),
+    ("Your phone number is +1 555-0002.", ["+1 555-0002"]),
+    ("Your phone is 555 0002.", ["555 0002"]),
+    ("Call our hotline: +1 800 555 0199.", ["+1 800 555 0199"]),
+    ("It went to your card ending in 1881.", ["1881"]),
+    ("It was paid with visa 4224.", ["4224"]),
+    ("The last four digits are 2424.", ["2424"]),
+    ("Five of them cost 212.50 USD.", ["212.50 USD"]),
+    ("It was placed on 13/03/2026.", ["13/03/2026"]),
+    ("It was placed on 03/13/2026.", ["03/13/2026"]),
+    ("Sie wurde am 20. M\u00e4rz 2026 aufgegeben.", ["20. M\u00e4rz 2026"]),
+    ("\u6ce8\u6587\u65e5\u306f2026\u5e743\u670820\u65e5\u3067\u3059\u3002", ["2026\u5e743\u670820\u65e5"]),
 ]
 
 
@@ -217,6 +244,54 @@ def test_a_page_of_a_list_says_nothing_of_its_length() -> None:
         ("caf\u00e9", "The cafe\u0301 is open.", True),
         ("$payment.lamp", "I mean $payment.lamp.", True),
         ("$payment.lamp", "I mean $payment.lamp2.", False),
+        ("007", "It is 7.", False),
+        ("007", "It is seven.", False),
+        ("007", "It is 10.007.", False),
+        ("007", "It is 007.", True),
+        ("7", "It is 007.", False),
+        ("312.00 DKK", "Det er 312 kr. i alt.", True),
+        ("312.00 DKK", "Det er kr. 312,00.", True),
+        ("312.00 DKK", "It is 312 kroner.", True),
+        ("312.00 DKK", "Det er 313 kr.", False),
+        ("312.00 DKK", "It is 312 z\u0142.", False),
+        ("312.00 CAD", "It is C$312.", True),
+        ("312.00 CAD", "It is A$312.", False),
+        ("2026-03-13", "It comes on 13/03/2026.", True),
+        ("2026-03-13", "It comes on 03/13/2026.", True),
+        ("2026-03-13", "It comes on 12/03/2026.", False),
+        ("2026-03-12", "It comes on 12/03/2026.", True),
+        ("2026-03-20", "Sie kommt am 20. M\u00e4rz 2026.", True),
+        ("2026-03-20", "Sie kommt am 20.03.2026.", True),
+        ("2026-03-20", "Elle arrive le 20 mars 2026.", True),
+        ("2026-03-20", "Llega el 20 de marzo.", True),
+        ("2026-03-20", "2026\u5e743\u670820\u65e5\u306b\u5c4a\u304d\u307e\u3059\u3002", True),
+        ("2026-03-20", "2026\u5e743\u670821\u65e5\u306b\u5c4a\u304d\u307e\u3059\u3002", False),
+        ("2026-03-20", "20 mars bars came.", False),
+        ("+15550001", "Your number is +1 (555) 0001.", True),
+        ("+15550001", "Your number is 555-0001.", True),
+        ("+15550001", "Your number is 001 555 0001, extension 2.", True),
+        ("+15550001", "Your number is +1 555 0002.", False),
+        ("+15550001", "Your number is +2 555 0001.", False),
+        ("+49 30 1234567", "Ihre Nummer ist 030 / 123 45 67.", True),
+        ("+49 30 1234567", "Ihre Nummer ist +49 (0)30 1234567.", True),
+        ("1214", "The open one is order no. 1214.", True),
+        ("1214", "The open one is order no 1214.", True),
+        ("1214", "It is not order no. 1214.", False),
+        ("packed", "It is packed.", True),
+        ("packed", "It is not packed yet.", False),
+        ("packed", "It isn't fully packed.", False),
+        ("packed", "It has not been packed.", False),
+        ("packed", "It is yet to be packed.", False),
+        ("packed", "Nothing has been packed.", False),
+        ("packed", "None of the orders is packed.", False),
+        ("packed", "It can't be cancelled, because it is packed.", True),
+        ("packed", "It can't be cancelled as it is packed.", True),
+        ("packed", "It is not placed but packed.", True),
+        ("packed", "It is not only packed, it is on its way.", True),
+        ("packed", "It is not packed. Wait, it is packed.", True),
+        ("store credit", "There is no store credit.", False),
+        ("42.50 USD", "It is not 42.50 USD.", False),
+        ("not delivered", "It was not delivered.", True),
     ],
 )
 def test_what_states_a_thing(wanted: str, text: str, holds: bool) -> None:  # noqa: FBT001  a column of the table
@@ -254,6 +329,52 @@ def test_what_no_reply_states_is_missing_and_what_is_forbidden_is_found(talk: Ta
     assert not any(raw in one.reason + "".join(one.evidence) for one in stated(contract, bad))
 
 
+def test_to_deny_a_thing_is_to_tell_of_it(talk: Talk) -> None:
+    contract = Contract(never_states=("4400", "10", "shipped"))
+    for text in (
+        "It is not order 4400.",
+        "It is order no. 4400.",
+        "I did not count 10 orders.",
+        "It is not shipped.",
+    ):
+        assert [one.code for one in stated(contract, said(talk, text))] == ["answer.forbidden"], text
+
+
+def test_a_rest_is_no_rest_of_what_did_not_happen() -> None:
+    found = asked(1, "get_payment", '{"id": "p1", "captured": 10000, "refunded": 0, "currency": "EUR"}')
+    given: dict[str, Any] = {"payment_id": "p1", "amount": 4400, "currency": "EUR"}
+    ledger = reported(("get_payment", {}, "rejected"), ("refund", {}, "rejected"))
+    made = reported(("get_payment", {}), ("refund", {}))
+    user = UserSaid("Refund 44.00 EUR.")
+    steps = (*found, *asked(2, "refund", '{"error": "window"}', error=True, **given))
+    good = (*found, *asked(2, "refund", '{"ok": true}', **given))
+    for text in ("The remaining 56.00 EUR stay.", "56.00 EUR are left.", "That leaves 56.00 EUR."):
+        end = Decided(Reply(text))
+        assert [one.code for one in values(NONE, transcript(ledger, user, *steps, end))] == [
+            "answer.unsupported_value"
+        ]
+        assert list(values(NONE, transcript(made, user, *good, end))) == []
+    for text in (
+        "The remaining 100.00 EUR stay.",
+        "If it worked, 56.00 EUR would be left.",
+        "44.00 EUR was too much.",
+    ):
+        assert list(values(NONE, transcript(ledger, user, *steps, Decided(Reply(text))))) == []
+
+
+def test_a_price_counts_as_often_as_a_quantity_that_was_seen() -> None:
+    lines = '{"lines": [{"unit_price": 250, "quantity": 4}, {"unit_price": 300, "quantity": 25}], "currency": "EUR"}'
+    talk = (UserSaid("What is it?"), *asked(1, "get_order", lines))
+    for text, wrong in (
+        ("The four cost 10.00 EUR.", []),
+        ("The others cost 75.00 EUR, which makes 85.00 EUR.", []),
+        ("All of it costs 85.00 EUR.", []),
+        ("The others cost 79.10 EUR.", ["answer.unsupported_value"]),
+    ):
+        found = values(NONE, transcript(reported(), *talk, Decided(Reply(text))))
+        assert [one.code for one in found] == wrong, text
+
+
 def test_any_reply_may_state_it(talk: Talk) -> None:
     kept = list(talk.messages)
     both = talk.say("It is $42.50.").user("Thanks.").told("Anything else?")
@@ -277,6 +398,25 @@ def test_sentences_end_at_marks_and_lines_but_not_at_abbreviations() -> None:
         "Really?",
         "First",
         "Second",
+    )
+
+
+def test_a_denial_and_a_day_keep_their_points_apart() -> None:
+    assert sentences("No. I only looked. Order no. 4412 is open. No. 42.50 USD is right.") == (
+        "No.",
+        "I only looked.",
+        "Order no. 4412 is open.",
+        "No.",
+        "42.50 USD is right.",
+    )
+    assert sentences(
+        "Sie kommt am 20. M\u00e4rz. On March 20. August is far. It is 5 kr. each, or 6 kr. Take it."
+    ) == (
+        "Sie kommt am 20. M\u00e4rz.",
+        "On March 20.",
+        "August is far.",
+        "It is 5 kr. each, or 6 kr.",
+        "Take it.",
     )
 
 
