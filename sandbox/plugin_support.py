@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from sandtrail.ledgers import Finding, Records, WorldSpec
-from sandtrail.sandbox.current import CURRENT, Current
+from sandtrail.sandbox.current import Current, running
 from sandtrail.sandbox.loading import Loaded, load
 from sandtrail.sandbox.registry import Agents, UnknownAgent
 from sandtrail.sandbox.runner import Result, run
@@ -42,7 +42,7 @@ def opened(node: pytest.Item, world: WorldSpec | None, seed: int | None) -> Sand
     spec = options.pop("world", world)
     options.setdefault("seed", seed)
     made = Sandbox(spec, **options)
-    current = CURRENT.get()
+    current = running()
     if current is not None:
         current.sandboxes.append(made)
     return made
@@ -81,7 +81,7 @@ class ScenarioItem(pytest.Item):
         times = int(
             self.config.getoption("--sandtrail-repetitions") or self.config.getini("sandtrail_repetitions")
         )
-        current = CURRENT.get()
+        current = running()
         seed = current.seed if current and current.seed is not None else secrets.randbelow(10**6)
         try:
             agents = Agents(str(given))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from sandtrail.sandbox.current import CURRENT, Current
+from sandtrail.sandbox.current import Current, begun
 
 if TYPE_CHECKING:
     from sandtrail.ledgers import WorldSpec
@@ -93,11 +93,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Make a place for what this test runs."""
     current = Current(seed=_number(item.config, "seed"))
     item.stash[_CURRENT] = current
-    token = CURRENT.set(current)
-    try:
+    with begun(current):
         return (yield)
-    finally:
-        CURRENT.reset(token)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -24,7 +24,7 @@ from sandtrail.ledgers.provenance import Traced, argument_of
 from sandtrail.ledgers.resolve import provenance
 from sandtrail.ledgers.trajectory import Ended, Made, Sees, Trajectory
 from sandtrail.sandbox.agents import Agent, BlackBox
-from sandtrail.sandbox.current import CURRENT
+from sandtrail.sandbox.current import running
 from sandtrail.sandbox.drive import Drive, briefing
 from sandtrail.sandbox.limits import Limits
 from sandtrail.sandbox.models import Block, Models
@@ -132,7 +132,7 @@ def run(
 
 
 def _setting(seed: int | None, repetition: int | None, **others: Any) -> Setting:
-    current = CURRENT.get()
+    current = running()
     if current is not None:
         seed = current.seed if seed is None else seed
         repetition = current.repetition if repetition is None else repetition
@@ -141,9 +141,19 @@ def _setting(seed: int | None, repetition: int | None, **others: Any) -> Setting
     )
 
 
-async def arun(scenario: Scenario, agent: Agent | BlackBox | Callable[..., Any], **options: Any) -> Result:
-    """`run` for async code."""
-    return await _run(scenario, as_agent(agent), Setting(**options))
+async def arun(
+    scenario: Scenario,
+    agent: Agent | BlackBox | Callable[..., Any],
+    *,
+    seed: int | None = None,
+    repetition: int | None = None,
+    services: Iterable[type[Service]] = SERVICES,
+    limits: Limits = Limits(),  # noqa: B008  as above
+    **others: Any,
+) -> Result:
+    """`run` for async code, with the same options."""
+    chosen = _setting(seed, repetition, services=tuple(services), limits=limits, **others)
+    return await _run(scenario, as_agent(agent), chosen)
 
 
 def run_with(scenario: Scenario, agent: Agent | BlackBox, setting: Setting) -> Result:
@@ -208,7 +218,7 @@ async def _run(scenario: Scenario, agent: Agent | BlackBox, setting: Setting) ->
         trajectory = _recorded(scenario, agent, setting, sandbox, drive, ended, detail, started)
         verdict = (judge_first if scenario.first_only else judge)(scenario.expect, trajectory)
         result = Result(scenario, trajectory, verdict)
-    current = CURRENT.get()
+    current = running()
     if current is not None:
         current.results.append(result)
     return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -266,6 +267,14 @@ async def asks_later(conversation: Conversation, catalog: Catalog) -> Reply:
 def test_an_async_agent_runs_from_sync_code_and_from_async_code() -> None:
     assert run(scenario(), asks_later).trajectory.final == "2 messages, 34 tools."
     assert asyncio.run(arun(scenario(), asks_later)).trajectory.final == "2 messages, 34 tools."
+
+
+def test_run_and_arun_take_the_same_options() -> None:
+    assert inspect.signature(run).parameters == inspect.signature(arun).parameters
+    with pytest.raises(TypeError, match="sead"):
+        asyncio.run(arun(scenario(), asks_later, sead=1))
+    made = asyncio.run(arun(scenario(), asks_later, seed=4)).trajectory
+    assert (made.seed, made.repetition) == (4, 1)
 
 
 def test_a_sync_function_that_returns_an_awaitable_is_waited_for() -> None:

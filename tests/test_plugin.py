@@ -185,6 +185,82 @@ def anyio_backend():
     result.stdout.fnmatch_lines(["*1/2 repetitions pass"])
 
 
+def test_runs_from_async_code_have_the_seed_and_the_repetition_of_their_test(
+    suite: pytest.Pytester,
+) -> None:
+    result = ran(
+        suite,
+        """
+import asyncio
+from sandtrail.sandbox import arun
+
+seen = []
+
+@pytest.mark.anyio
+@pytest.mark.sandtrail(repetitions=2)
+async def test_often():
+    here = (await arun(LOOK, careless)).trajectory
+    seen.append((here.seed, here.repetition))
+    other = (await arun(LOOK, careless, seed=3, repetition=4)).trajectory
+    assert (other.seed, other.repetition) == (3, 4)
+
+def test_all():
+    assert seen == [(7, 1), (7, 2)]
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+""",
+        "--sandtrail-seed",
+        "7",
+        "--sandtrail-report",
+        "out.json",
+    )
+    result.assert_outcomes(passed=2)
+    assert len(cases(suite.path / "out.json")) == 4
+
+
+OUTLIVING = """
+import asyncio, threading
+from concurrent.futures import ThreadPoolExecutor
+from sandtrail.sandbox import arun
+
+RUNNER = asyncio.Runner()  # of the whole session: its context is that of the test which began it
+seen = []
+
+@pytest.mark.sandtrail(repetitions=2)
+@pytest.mark.parametrize("name", ["one", "two"])
+def test_loop(name):
+    seen.append((name, RUNNER.run(arun(LOOK, careless)).trajectory.repetition))
+
+@pytest.mark.sandtrail(repetitions=2)
+def test_threads():
+    with ThreadPoolExecutor(2) as pool:
+        runs = list(pool.map(lambda _: run(LOOK, careless).trajectory, range(2)))
+    seen.extend(("thread", one.repetition) for one in runs)
+    assert {one.seed for one in runs} == {7}
+
+def test_all():
+    RUNNER.close()
+    assert seen == [
+        ("one", 1), ("one", 2), ("two", 1), ("two", 2), ("thread", 1), ("thread", 1), ("thread", 2), ("thread", 2)
+    ]
+"""
+
+
+def test_a_loop_that_outlives_a_test_and_a_thread_of_ones_own_know_the_test_that_runs(
+    suite: pytest.Pytester,
+) -> None:
+    result = ran(suite, OUTLIVING, "--sandtrail-seed", "7", "--sandtrail-report", "out.json")
+    result.assert_outcomes(passed=4)
+    counted = [case["test"].partition("::")[2] for case in cases(suite.path / "out.json")]
+    assert {name: counted.count(name) for name in counted} == {
+        "test_loop[one]": 2,
+        "test_loop[two]": 2,
+        "test_threads": 4,
+    }
+
+
 SCENARIO = """\
 scenario: mine
 why: a file of one's own
