@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from sandtrail.sandbox import current
-from sandtrail.sandbox.current import Current, running, begun
+from sandtrail.sandbox.current import Current, begun, running
 
 
 @pytest.fixture(autouse=True)
