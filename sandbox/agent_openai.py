@@ -51,6 +51,10 @@ class OpenAIAgent(ProviderAgent):
             body["reasoning_effort"] = options.effort
         return body
 
+    def digest(self, catalog: Catalog) -> str:
+        """SHA-256 over a catalog's tools as `request` has them; empty where there are none."""
+        return dialect.catalog_digest(catalog, meta=self.options.meta)
+
     def decode(self, body: object, taken: frozenset[str]) -> Decided:
         """What a response decides."""
         return dialect.decode(body, taken=taken, meta=self.options.meta)

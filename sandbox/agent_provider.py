@@ -2,6 +2,7 @@
 
     decide, adecide   one request through the official SDK (which retries), decoded into a Decided
     close             the connections
+    configuration, catalog_digest     how the model is asked, and the bytes of its tools, for the record
 
 The SDK and its client are loaded at the first decision: one client for all threads, one for each event loop. The
 body goes out by the SDK's own `post`, since its typed methods no longer know every field (temperature) and warn or
@@ -11,6 +12,7 @@ refuse by the model's name; what comes back is read as it came.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import threading
@@ -18,14 +20,15 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from sandtrail.ledgers.conversation import Answered, Conversation, Decided, ModelCall, Reply, Usage, UserSaid
 from sandtrail.ledgers.specs import Catalog
 from sandtrail.ledgers.trees import as_list, as_object
-from sandtrail.sandbox.messages import briefing_of, calls_of
+from sandtrail.sandbox.messages import briefing_of, calls_of, digest_of
 from sandtrail.sandbox.providers import (
     LOG,
     ProviderError,
@@ -95,6 +98,32 @@ class ProviderAgent(ABC):
         if made is not None:
             made.close()
 
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """How the model is asked, for the record: the host, the SDK, every option. No key, no header, no text of the user's.
+
+        The system text is told by its digest, and so is any text in `extra_body`: a gateway may take a key there.
+        """
+        options = self.options
+        named = {name: getattr(options, name) for name in ProviderOptions.__dataclass_fields__}
+        del named["model"], named["system"]
+        prices = None if options.prices is None else asdict(options.prices)
+        made = {
+            "provider": self.provider,
+            "model": options.model,
+            "host": self._host(),
+            "sdk": self._sdk_version(),
+            "system_digest": _digest(options.system) if options.system else "",
+            "options": {**named, "prices": prices, "extra_body": _without_texts(dict(options.extra_body))},
+        }
+        return _sendable(made)
+
+    def catalog_digest(self, catalog: Catalog, /) -> str:
+        """SHA-256 over the tools of a request, as they are sent; empty where none are."""
+        if "tools" in self.options.extra_body:  # they go out in place of the catalog's
+            return digest_of(_sendable({"tools": self.options.extra_body["tools"]})["tools"])
+        return self.digest(catalog)
+
     # -- what the dialects say
 
     @abstractmethod
@@ -104,6 +133,10 @@ class ProviderAgent(ABC):
     @abstractmethod
     def request(self, conversation: Conversation, catalog: Catalog, base_url: str) -> dict[str, Any]:
         """The body of a request, but for what is the same everywhere."""
+
+    @abstractmethod
+    def digest(self, catalog: Catalog) -> str:
+        """SHA-256 over a catalog's tools as `request` has them."""
 
     @abstractmethod
     def decode(self, body: object, taken: frozenset[str]) -> Decided:
@@ -261,6 +294,19 @@ class ProviderAgent(ABC):
                 found += [value, *(line.partition(":")[2].strip() for line in value.splitlines())]
         return sorted({value for value in found if len(value) >= 6}, key=len, reverse=True)
 
+    def _host(self) -> str:
+        """The host that is asked, without what stands around it in a URL; empty for the provider's own."""
+        try:
+            return urlsplit(os.environ.get(self.url, "")).netloc.rpartition("@")[2]
+        except ValueError:
+            return ""
+
+    def _sdk_version(self) -> str:
+        try:
+            return f"{self.provider} {version(self.provider)}"
+        except PackageNotFoundError:
+            return ""
+
     def _place(self) -> str:
         """The base URL without what may be secret in it."""
         try:
@@ -270,6 +316,27 @@ class ProviderAgent(ABC):
         if not parts.netloc:
             return f"the API of {self.provider}"
         return said_by(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}", self._secrets())
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _without_texts(value: Any) -> Any:
+    """A JSON value with eight digits of a digest for each text: enough to tell two apart, too few to find one.
+
+    >>> _without_texts({"seed": 7, "user": "lee"})
+    {'seed': 7, 'user': 'sha256:1508b697'}
+    """
+    if (named := as_object(value)) is not None:
+        return {name: _without_texts(one) for name, one in named.items()}
+    if (listed := as_list(value)) is not None:
+        return [_without_texts(one) for one in listed]
+    return (
+        value
+        if value is None or isinstance(value, bool | int | float)
+        else f"sha256:{_digest(str(value))[:8]}"
+    )
 
 
 def _sendable(body: dict[str, Any]) -> dict[str, Any]:

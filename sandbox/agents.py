@@ -4,6 +4,7 @@
     BlackBox    a callable that owns its loop: agent(message) -> reply, sync or async
     Scripted    follows a program, one per scenario, kept beside the scenarios
     Replay      decides again what a recorded run decided
+    Telling     what an agent may also say of itself, for the record: configuration_of, sent_digest
 
 A program:
 
@@ -19,13 +20,14 @@ It reads ids out of results by JSON pointer, or out of what the user said, never
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import yaml
 
@@ -44,6 +46,7 @@ from sandtrail.ledgers.sources import leaves, parsed
 from sandtrail.ledgers.specs import Catalog
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.ledgers.trees import as_list, as_object
+from sandtrail.sandbox.redaction import redacted
 
 
 class OffScript(LookupError):
@@ -65,12 +68,43 @@ class Agent(Protocol):
         ...
 
 
+@runtime_checkable
+class Telling(Protocol):
+    """An agent that also says how it was made, and which bytes it gives a model as tools: agents of providers do."""
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """Provider, model, options: JSON values, and no secrets among them."""
+        ...
+
+    def catalog_digest(self, catalog: Catalog, /) -> str:
+        """SHA-256 over the tools of a request, as they are sent; empty where none are."""
+        ...
+
+
 @dataclass(frozen=True)
 class BlackBox:
     """An agent that owns its loop and reaches the services by itself; only its requests are seen."""
 
     name: str
     reply: Callable[[str], str | Awaitable[str]]
+
+
+def configuration_of(agent: Agent | BlackBox) -> dict[str, Any]:
+    """How an agent says it was made, without what looks like a key; nothing of one that does not say, or says no JSON."""
+    try:
+        said = dict(getattr(agent, "configuration", {}))
+        return as_object(json.loads(redacted(json.dumps(said, allow_nan=False)))) or {}
+    except Exception:  # noqa: BLE001  somebody's agent may have anything under that name; its run is not lost for it
+        return {}
+
+
+def sent_digest(agent: Agent | BlackBox, catalog: Catalog) -> str:
+    """SHA-256 over the bytes that a model is given as its tools; empty where the agent does not say."""
+    try:
+        return str(agent.catalog_digest(catalog)) if isinstance(agent, Telling) else ""
+    except Exception:  # noqa: BLE001  as above; what a provider's agent cannot send, it cannot decide on either
+        return ""
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,9 @@ def tools_of(catalog: Catalog, *, cache: bool = True, meta: bool = False) -> lis
 
 
 def catalog_digest(catalog: Catalog, *, cache: bool = True, meta: bool = False) -> str:
-    """SHA-256 over the exact bytes of the tools that are sent."""
-    return digest_of(tools_of(catalog, cache=cache, meta=meta))
+    """SHA-256 over the exact bytes of the tools that are sent; empty where none are."""
+    tools = tools_of(catalog, cache=cache, meta=meta)
+    return digest_of(tools) if tools else ""
 
 
 def messages_of(conversation: Conversation) -> list[dict[str, Any]]:

@@ -70,8 +70,9 @@ def tools_of(catalog: Catalog, *, meta: bool = False) -> list[dict[str, Any]]:
 
 
 def catalog_digest(catalog: Catalog, *, meta: bool = False) -> str:
-    """SHA-256 over the exact bytes of the tools that are sent."""
-    return digest_of(tools_of(catalog, meta=meta))
+    """SHA-256 over the exact bytes of the tools that are sent; empty where none are."""
+    tools = tools_of(catalog, meta=meta)
+    return digest_of(tools) if tools else ""
 
 
 def messages_of(conversation: Conversation, *, system: str = "") -> list[dict[str, Any]]:

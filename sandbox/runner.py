@@ -23,7 +23,7 @@ from sandtrail.ledgers.conversation import Decision
 from sandtrail.ledgers.provenance import Traced, argument_of
 from sandtrail.ledgers.resolve import provenance
 from sandtrail.ledgers.trajectory import Ended, Made, Sees, Trajectory
-from sandtrail.sandbox.agents import Agent, BlackBox
+from sandtrail.sandbox.agents import Agent, BlackBox, configuration_of, sent_digest
 from sandtrail.sandbox.current import running
 from sandtrail.sandbox.drive import Drive, briefing
 from sandtrail.sandbox.limits import Limits
@@ -265,11 +265,18 @@ def _recorded(
         "judges": VERSION,
         "reply_rules": RULES_VERSION,
         "scenario_revision": scenario.revision,
-        "catalogs": [{"from_step": one.step, "digest": one.catalog.digest} for one in drive.offers],
+        "catalogs": [
+            {
+                "from_step": one.step,
+                "digest": one.catalog.digest,
+                "sent_digest": sent_digest(agent, one.catalog),
+            }
+            for one in drive.offers
+        ],
         "prompt_digest": hashlib.sha256(briefing(scenario).encode()).hexdigest(),
         "model_ids": sorted({one.got for one in drive.requests if one.got}),
         "failed_requests": [{"status": one.status, "asked": one.asked} for one in drive.failed_requests],
-        "provider": getattr(agent, "configuration", {}),
+        "provider": configuration_of(agent),
         "started": started.isoformat(timespec="milliseconds"),
         "ended": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "first_decision_seconds": drive.first_decision_seconds,

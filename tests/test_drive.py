@@ -387,6 +387,38 @@ def test_versions_digests_and_times_are_on_record() -> None:
     assert recorded["first_decision_seconds"] >= 0
 
 
+class Odd(Counting):
+    """An agent of somebody's own that has something under the names the record asks for."""
+
+    def __init__(self, configuration: Any) -> None:
+        super().__init__(Reply("Hello."))
+        self._configuration = configuration
+
+    @property
+    def configuration(self) -> Any:
+        if isinstance(self._configuration, Exception):
+            raise self._configuration
+        return self._configuration
+
+    def catalog_digest(self, catalog: Catalog, /) -> str:
+        raise ValueError("no digest")
+
+
+@pytest.mark.parametrize("odd", [RuntimeError("no"), 7, {"a": object()}, {"a": float("nan")}, None])
+def test_a_run_is_not_lost_for_what_an_agent_says_of_itself(odd: Any) -> None:
+    result = run(scenario(), Odd(odd))
+    assert result.trajectory.ended is Ended.DONE
+    assert result.trajectory.recorded["provider"] == {}
+    assert result.trajectory.recorded["catalogs"][0]["sent_digest"] == ""
+
+
+def test_what_an_agent_of_ones_own_says_of_itself_is_on_record_without_keys() -> None:
+    told = run(scenario(), Odd({"model": "mine", "api_key": "hunter2hunter2"})).trajectory.recorded[
+        "provider"
+    ]
+    assert told == {"model": "mine", "api_key": "[redacted]"}
+
+
 def test_an_argument_tells_where_it_came_from() -> None:
     payments = {
         "call": "list_payments",

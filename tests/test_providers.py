@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import pytest
@@ -32,8 +33,10 @@ from sandtrail.ledgers.conversation import (
     Usage,
     UserSaid,
 )
-from sandtrail.ledgers.specs import Catalog, ToolSpec
-from sandtrail.sandbox import messages_anthropic, messages_openai
+from sandtrail.ledgers.saved import dump
+from sandtrail.ledgers.saved import load as loads
+from sandtrail.ledgers.specs import Catalog, ToolSpec, WorldSpec
+from sandtrail.sandbox import agent_provider, messages_anthropic, messages_openai, run
 from sandtrail.sandbox.agent_provider import ProviderAgent
 from sandtrail.sandbox.providers import (
     Prices,
@@ -45,11 +48,14 @@ from sandtrail.sandbox.providers import (
     provider,
     said_by,
 )
+from sandtrail.scenarios import Contract, Scenario, User
+from sandtrail.scenarios.scenario import CatalogChange, Offered, Place
 
 KINDS = ("anthropic", "openai")
 SCHEMA = {"type": "object", "properties": {"order_id": {"type": "string"}}}
 CATALOG = Catalog((ToolSpec("get_order", "Läs en order.", SCHEMA), ToolSpec("ping", "Ping.", SCHEMA)))
 SAID = (UserSaid("Where is order 4412? 🎈"),)
+PLACE = {"": Place("here", 1)}
 SECRET = "sk-test-0123456789"
 
 Canned = tuple[int, object] | tuple[int, object, dict[str, str]]
@@ -610,6 +616,92 @@ def test_a_large_catalog_needs_more_than_three_tokens_a_tool() -> None:
     assert counts_no_tools(500 // 4, 500, tools)  # the words alone, at their usual four characters
     assert not counts_no_tools(500 // 4 + size // 4, 500, tools)
     assert not counts_no_tools(500 // 4 + size // 8, 500, tools)  # a server that renders them tersely
+
+
+# -- what is on record of an agent
+
+
+def sent_tools(server: Server, number: int) -> str:
+    """The digest over the bytes of the tools in a request that came."""
+    tools = json.dumps(server.sent[number]["tools"], ensure_ascii=False, separators=(",", ":")).encode()
+    assert tools in server.raw[number]
+    return hashlib.sha256(tools).hexdigest()
+
+
+ODD_TOOLS: list[dict[str, Any]] = [
+    {"name": "a", "description": "half a pair: \ud800", "input_schema": SCHEMA}
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "options", [{}, {"meta": True}, {"cache": False}, {"extra_body": {"tools": ODD_TOOLS}}]
+)
+def test_a_saved_run_says_which_bytes_the_model_was_given(
+    server: Server, kind: str, options: dict[str, Any]
+) -> None:
+    offer = Offered(changes=(CatalogChange(2, remove=("get_order",)),))
+    talk = Scenario("made", "a test", WorldSpec(), User("Hello.", ("More?",)), Contract(), PLACE, offer=offer)
+    server.lines[:] = [(200, HELLO[kind])]
+    agent = agent_of(kind, check_tools=False, **options)
+    result = run(talk, agent)
+    agent.close()
+    first, second = loads(dump(result.trajectory)).recorded["catalogs"]
+    assert (first["from_step"], second["from_step"]) == (0, 1)
+    assert (first["sent_digest"], second["sent_digest"]) == (sent_tools(server, 0), sent_tools(server, 1))
+    assert (first["sent_digest"] == second["sent_digest"]) is ("extra_body" in options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_no_tools_are_sent_there_is_no_digest_of_any(server: Server, kind: str) -> None:
+    assert "tools" not in body_of(server, kind, Catalog(()))
+    assert agent_of(kind).catalog_digest(Catalog(())) == ""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_saved_run_says_how_the_model_was_asked_and_no_secret(
+    server: Server, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.lines[:] = [(200, HELLO[kind])]
+    extra = {"api_key": "hunter2hunter2", "metadata": {"user": "lee@example.test"}, "seed": 7, "stop": ["x"]}
+    agent = agent_of(kind, system="Help.", top_p=0.5, extra_body=extra, prices=Prices(input=1, output=2))
+    result = run(Scenario("made", "a test", WorldSpec(), User("Hello."), Contract(), PLACE), agent)
+    agent.close()
+    line = dump(result.trajectory)
+    told = loads(line).recorded["provider"]
+    assert (told["provider"], told["model"], told["host"]) == (kind, "m", f"127.0.0.1:{server.port}")
+    assert told["sdk"].startswith(f"{kind} ")
+    assert told["system_digest"] == hashlib.sha256(b"Help.").hexdigest()
+    assert (told["options"]["top_p"], told["options"]["max_tokens"]) == (0.5, 4096)
+    assert told["options"]["prices"]["output"] == 2
+    assert told["options"]["extra_body"]["seed"] == 7
+    assert not any(secret in line for secret in (SECRET, "hunter2", "lee@example.test"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_host_on_record_is_without_credentials_and_paths(
+    server: Server, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for url, host in (
+        ("https://lee:hunter2@gateway.test:8443/v1/hunter2?key=hunter2", "gateway.test:8443"),
+        ("", ""),
+        ("http://[", ""),
+    ):
+        monkeypatch.setenv(f"{kind.upper()}_BASE_URL", url)
+        told = agent_of(kind).configuration
+        assert told["host"] == host
+        assert "hunter2" not in json.dumps(told)
+
+
+def test_options_that_no_json_holds_and_an_sdk_that_is_not_there_are_told_as_far_as_they_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def absent(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(agent_provider, "version", absent)
+    told = agent_of("openai", temperature=float("nan")).configuration
+    assert (told["sdk"], told["system_digest"], told["options"]["temperature"]) == ("", "", None)
 
 
 # -- clients
