@@ -187,7 +187,7 @@ class ProviderAgent(ABC):
 
     @contextmanager
     def _recorded(self) -> Generator[RequestLog]:
-        log = RequestLog(self.options.model, self._priced)
+        log = RequestLog(self.options.model, self._priced, self._secrets)
         token = LOG.set(log)
         try:
             yield log

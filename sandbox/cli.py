@@ -272,6 +272,11 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--store", metavar="FILE", help="keep every run as it ends: a SQLite file, or a URL for SQLAlchemy")
     add("--resume", metavar="RUN", help="go on with a stored run (or: latest) after it was interrupted")
+    add(
+        "--payloads",
+        metavar="FILE",
+        help="append what the model's provider was sent and answered, a gzipped JSON line each, without keys",
+    )
     add("--save", metavar="FILE", help="write the trajectories, a JSON line each")
 
 

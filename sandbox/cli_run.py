@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +22,10 @@ from sandtrail.sandbox.loading import Loaded
 from sandtrail.sandbox.registry import Agents, UnknownAgent
 from sandtrail.sandbox.runner import Result, Setting
 from sandtrail.sandbox.summary import because, failures, overall, repeats, rows, totals, used
-from sandtrail.sandbox.trail import LEGEND, Line, counted, cut, trail
+from sandtrail.sandbox.trail import LEGEND, Line, clean, counted, cut, trail
 
 if TYPE_CHECKING:
+    from sandtrail.sandbox.payloads import PayloadLog
     from sandtrail.sandbox.stored import Keeper
 
 FEW = 3
@@ -62,7 +64,12 @@ def _performed(options: argparse.Namespace, agents: Agents, loaded: list[Loaded]
         )
     except UnknownAgent as error:
         raise UsageError(str(error)) from None
-    results = _through(options, trials, keeper)
+    log = _payload_log(options)
+    try:
+        results = _through(options, trials, keeper, log)
+    finally:
+        if log is not None:
+            log.close()
     if options.save:
         _save(options.save, results)
     verdict = overall([result.overall for result in results])
@@ -72,6 +79,8 @@ def _performed(options: argparse.Namespace, agents: Agents, loaded: list[Loaded]
         print_json(_as_json(options.agent, seed, verdict, results, keeper))
     else:
         _report(options, results, without, keeper)
+    if log is not None:
+        _tell(log)
     return EXIT_CODES[verdict]
 
 
@@ -116,6 +125,28 @@ def _scripted(
     return having, [one for one in loaded if one not in having]
 
 
+def _payload_log(options: argparse.Namespace) -> PayloadLog | None:
+    if options.payloads is None:
+        return None
+    from sandtrail.sandbox.payloads import PayloadLog  # noqa: PLC0415  only where asked for
+    from sandtrail.sandbox.places import BadStore  # noqa: PLC0415  as above
+
+    try:
+        return PayloadLog.open(options.payloads)
+    except BadStore as error:
+        raise UsageError(f"--payloads {error}") from None
+
+
+def _tell(log: PayloadLog) -> None:
+    """What became of the log, where it is not what was hoped for; beside the results, which stay what they are."""
+    if log.failure:
+        sys.stderr.write(f"--payloads {clean(str(log.path))}: {log.failure}; the log lacks requests\n")
+    elif not log.written:
+        sys.stderr.write(
+            f"--payloads {clean(str(log.path))}: the agent has asked no model; nothing was added\n"
+        )
+
+
 def _keeper(options: argparse.Namespace, seed: int) -> Keeper | None:
     if options.store is None and options.resume is None:
         return None
@@ -127,14 +158,20 @@ def _keeper(options: argparse.Namespace, seed: int) -> Keeper | None:
 # -- running ---------------------------------------------------------------------------------------------
 
 
-def _through(options: argparse.Namespace, trials: list[Trial], keeper: Keeper | None) -> list[Result]:
+def _through(
+    options: argparse.Namespace, trials: list[Trial], keeper: Keeper | None, log: PayloadLog | None
+) -> list[Result]:
     """Every run; the results in the order of the plan, those of an earlier session among them."""
     kept: dict[int, Result] = {} if keeper is None else keeper.earlier(trials)
     todo = [trial for trial in trials if trial.number not in kept]
     progress = Progress(len(todo), shown=sys.stderr.isatty() and not options.json)
     begin = progress.starts if keeper is None else keeper.starts
     setting = Setting(
-        limits=_limits(options), urls=_urls(options.url), cancel=threading.Event(), loopback=True
+        limits=_limits(options),
+        urls=_urls(options.url),
+        cancel=threading.Event(),
+        loopback=True,
+        payloads=None if log is None else partial(log.write, "" if keeper is None else keeper.run),
     )
     found = dict(kept)
     for trial, result in performed(todo, setting, at_once=options.max_connections, starts=begin):

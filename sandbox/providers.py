@@ -162,17 +162,27 @@ def _now(clock: Callable[[], float] = time.perf_counter) -> float:
     return clock()
 
 
+WATCH: ContextVar[Callable[[Mapping[str, Any]], None] | None] = ContextVar("sandtrail_payloads", default=None)
+"""Who is handed each request's payload, where somebody asked for them."""
+
+
 class RequestLog:
-    """The requests of one decision, while they are made."""
+    """The requests of one decision, while they are made. `secrets` are taken out of what is handed on."""
 
-    def __init__(self, asked: str, usage_of: Callable[[Mapping[str, Any]], Usage]) -> None:
+    def __init__(
+        self,
+        asked: str,
+        usage_of: Callable[[Mapping[str, Any]], Usage],
+        secrets: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         self.calls: list[ModelCall] = []
-        self._asked, self._usage_of, self._since = asked, usage_of, 0.0
+        self._asked, self._usage_of, self._secrets, self._since = asked, usage_of, secrets, 0.0
+        self._unanswered: bytes | None = None
 
-    def sent(self) -> None:
+    def sent(self, body: bytes = b"") -> None:
         """A request goes out. It stays as it is where nothing comes back."""
         self.settle()
-        self._since = _now()
+        self._since, self._unanswered = _now(), body
         self.calls.append(ModelCall(self._asked, status=0))
 
     def came(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
@@ -189,11 +199,29 @@ class RequestLog:
             seconds=_now() - self._since,
             id=headers.get("request-id") or headers.get("x-request-id") or str(fields.get("id") or ""),
         )
+        self._hand_on(status, content)
 
     def settle(self) -> None:
         """The time of a request that nothing came back for."""
         if self.calls and not self.calls[-1].status:
             self.calls[-1] = replace(self.calls[-1], seconds=_now() - self._since)
+            self._hand_on(0, b"")
+
+    def _hand_on(self, status: int, response: bytes) -> None:
+        """The payload of the last request, once; with status 0 where nothing came back."""
+        watch, request, self._unanswered = WATCH.get(), self._unanswered, None
+        if watch is not None and request is not None:
+            watch({"request": self._read(request), "status": status, "response": self._read(response)})
+
+    def _read(self, body: bytes) -> Any:
+        """A body as JSON, or as the text that it is."""
+        text = body.decode("utf-8", "replace")
+        for secret in self._secrets():
+            text = text.replace(secret, "...")
+        try:
+            return json.loads(text) if text else None
+        except (ValueError, RecursionError):
+            return text
 
 
 LOG: ContextVar[RequestLog] = ContextVar("sandtrail_model_requests")
@@ -203,8 +231,8 @@ LOG: ContextVar[RequestLog] = ContextVar("sandtrail_model_requests")
 def hooks() -> dict[str, list[Callable[[Any], Any]]]:
     """Event hooks of an HTTP client that keep the log."""
 
-    def sent(_: Any) -> None:
-        LOG.get().sent()
+    def sent(request: Any) -> None:
+        LOG.get().sent(request.read())
 
     def came(response: Any) -> None:
         LOG.get().came(response.status_code, response.headers, response.read())
@@ -215,8 +243,8 @@ def hooks() -> dict[str, list[Callable[[Any], Any]]]:
 def async_hooks() -> dict[str, list[Callable[[Any], Any]]]:
     """The same for an async client."""
 
-    async def sent(_: Any) -> None:
-        LOG.get().sent()
+    async def sent(request: Any) -> None:
+        LOG.get().sent(await request.aread())
 
     async def came(response: Any) -> None:
         LOG.get().came(response.status_code, response.headers, await response.aread())

@@ -6,7 +6,6 @@
       .ended(run, key, ...)             committed as it ends
       .done(run), .todo(run, keys)      what has ended, by key, and what a resumed run has still to do
       .runs(), .run(name), .latest(), .trials(run)
-    PayloadLog.open(path)               raw provider payloads, only when asked for, in a file beside the store
 
 A process that is killed at any write leaves a store that opens: a trial is there with its end, or it is to be run again.
 SQLModel because its classes are both the tables and the rows, and it reaches every database that SQLAlchemy does. Nothing
@@ -16,14 +15,10 @@ runs and trials stay as they are, since they are looked up.
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
 import secrets
 import sqlite3
 import threading
-import zlib
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -38,6 +33,7 @@ from sqlalchemy.pool import StaticPool
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, Session, SQLModel, col, create_engine, select
 
+from sandtrail.sandbox.places import BadStore, private_file
 from sandtrail.sandbox.redaction import redacted, redacted_line
 
 VERSION = 1
@@ -45,10 +41,6 @@ VERSION = 1
 
 PATIENCE = 30_000
 """How long one process waits for another's write, in milliseconds."""
-
-
-class BadStore(ValueError):
-    """A place that is no store, or one that cannot be read or written; the message says what to do."""
 
 
 class _Clean(TypeDecorator[str]):
@@ -307,20 +299,12 @@ def _engine(url: URL) -> Engine:
         return create_engine(url)
     in_memory = url.database in {None, "", ":memory:"}
     if not in_memory:
-        _private(Path(str(url.database)))
+        private_file(Path(str(url.database)))
     options: Mapping[str, Any] = {"poolclass": StaticPool} if in_memory else {}
     engine = create_engine(url, connect_args={"check_same_thread": False}, **options)
     event.listen(engine, "connect", _careful)
     event.listen(engine, "begin", _begin)
     return engine
-
-
-def _private(path: Path) -> None:
-    """Make the file, readable to its owner alone, before the database does."""
-    if path.is_dir():
-        raise BadStore(f"{path}: it is a folder; name a file in it")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def _careful(connection: sqlite3.Connection, _: object) -> None:
@@ -389,61 +373,3 @@ def _told(place: str) -> Generator[None]:
         other = "name another file, or move this one away"
         remedy = next((remedy for word, remedy in _REMEDIES if word in said), other)
         raise BadStore(f"{place}: {said:.200}; {remedy}") from None
-
-
-# -- payloads --------------------------------------------------------------------------------------------
-
-
-class PayloadLog:
-    """Raw provider payloads as JSON lines in a gzip file, for its owner alone, without what looks like a key.
-
-    Each payload is a member of its own, written at once: several threads and processes may append, and a process that
-    is killed costs at most the payload that it was writing.
-    """
-
-    def __init__(self, path: Path, descriptor: int) -> None:
-        self.path, self._descriptor = path, descriptor
-
-    @classmethod
-    def open(cls, path: str | Path) -> PayloadLog:
-        """The log at a path, to append to. Raises BadStore."""
-        try:
-            _private(Path(path))
-            return cls(Path(path), os.open(path, os.O_WRONLY | os.O_APPEND))
-        except OSError as error:
-            raise BadStore(f"{path}: {error.strerror}; name a file in a place that you may write") from None
-
-    def write(self, run: str, key: TrialKey, payload: Any) -> None:
-        """Append one payload of a trial: whatever JSON can hold; what it cannot is kept as its text."""
-        text = redacted(json.dumps({**_named(run, key), "payload": payload}, default=repr))
-        os.write(self._descriptor, gzip.compress(f"{text}\n".encode()))
-
-    def close(self) -> None:
-        """Give the file back."""
-        os.close(self._descriptor)
-
-
-def payloads(path: str | Path) -> Iterator[dict[str, Any]]:
-    """What a log holds, in the order of writing, without what was cut off. Raises BadStore where there is no file."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise BadStore(f"{path}: {error.strerror}; name a log of payloads") from None
-    at = 0
-    while (at := data.find(b"\x1f\x8b\x08", at)) >= 0:  # how a member begins
-        text, size = _member(data, at)
-        if text:
-            yield json.loads(text)
-        at += size
-
-
-def _member(data: bytes, at: int) -> tuple[bytes, int]:
-    """The member that begins here, and its size; of one that was cut off nothing, and a step to look on from."""
-    member, text, end = zlib.decompressobj(wbits=31), bytearray(), at
-    try:
-        while not member.eof and end < len(data):
-            text += member.decompress(data[end : end + 2**16])
-            end = min(end + 2**16, len(data))
-    except zlib.error:
-        return b"", 1
-    return (bytes(text), end - len(member.unused_data) - at) if member.eof else (b"", 1)

@@ -10,10 +10,11 @@ import asyncio
 import hashlib
 import inspect
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -28,6 +29,7 @@ from sandtrail.sandbox.current import running
 from sandtrail.sandbox.drive import Drive, briefing
 from sandtrail.sandbox.limits import Limits
 from sandtrail.sandbox.models import Block, Models
+from sandtrail.sandbox.providers import WATCH
 from sandtrail.sandbox.sandbox import Sandbox
 from sandtrail.sandbox.toolbox import Toolbox, all_tools, offered, own_tool
 from sandtrail.sandbox.waiting import at_once
@@ -96,7 +98,8 @@ class Setting:
 
     `urls` maps base URLs of production to services, for agents that reach them by themselves; `models` is their model
     lane; `tools` are functions of the user's own, offered beside the catalog. `forced` makes the agent decide what it
-    says at these steps (from 0): it is marked in the trajectory.
+    says at these steps (from 0): it is marked in the trajectory. `payloads` is handed what a model provider was sent and
+    answered, by scenario and repetition.
     """
 
     seed: int = 0
@@ -110,6 +113,7 @@ class Setting:
     freeze: bool = False
     loopback: bool = False
     cancel: threading.Event | None = None
+    payloads: Callable[[str, int, Mapping[str, Any]], None] | None = None
 
 
 def run(
@@ -211,7 +215,7 @@ async def _run(scenario: Scenario, agent: Agent | BlackBox, setting: Setting) ->
         loopback=setting.loopback,
         run=run_name,
     )
-    with _Surroundings(sandbox, agent):
+    with _Surroundings(sandbox, agent), _watched(scenario, setting):
         boxes = boxes_of(scenario, sandbox, setting.tools)
         drive = Drive(scenario, sandbox.world, agent, boxes, setting.limits, setting.forced, setting.cancel)
         ended, detail = await drive.through()
@@ -246,6 +250,18 @@ class _Surroundings:
         if self._intercepts:
             self._sandbox.leave()
         self._sandbox.world.close()
+
+
+@contextmanager
+def _watched(scenario: Scenario, setting: Setting) -> Generator[None]:
+    """Payloads of this run go where the setting says; of a run inside of it, where that one's does."""
+    wanted = setting.payloads
+    watch = None if wanted is None else partial(wanted, scenario.id, setting.repetition)
+    token = WATCH.set(watch)
+    try:
+        yield
+    finally:
+        WATCH.reset(token)
 
 
 def _recorded(

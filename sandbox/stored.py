@@ -13,7 +13,8 @@ from typing import Any
 from sandtrail.ledgers.saved import BadTrajectory, dump, load
 from sandtrail.sandbox.batch import Trial
 from sandtrail.sandbox.cli import STORE, UsageError, print_json, print_lines
-from sandtrail.sandbox.results import BadStore, Header, ResultsStore, TrialKey, TrialRow
+from sandtrail.sandbox.places import BadStore
+from sandtrail.sandbox.results import Header, ResultsStore, TrialKey, TrialRow
 from sandtrail.sandbox.runner import Result
 from sandtrail.sandbox.trail import Line, counted, cut
 from sandtrail.scenarios.judge import judge, judge_first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import hashlib
 import json
 import socket
@@ -14,8 +15,10 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,8 +39,10 @@ from sandtrail.ledgers.conversation import (
 from sandtrail.ledgers.saved import dump
 from sandtrail.ledgers.saved import load as loads
 from sandtrail.ledgers.specs import Catalog, ToolSpec, WorldSpec
-from sandtrail.sandbox import agent_provider, messages_anthropic, messages_openai, run
+from sandtrail.sandbox import agent_provider, arun, messages_anthropic, messages_openai, run
 from sandtrail.sandbox.agent_provider import ProviderAgent
+from sandtrail.sandbox.cli import main
+from sandtrail.sandbox.payloads import PayloadLog, payloads
 from sandtrail.sandbox.providers import (
     Prices,
     ProviderError,
@@ -702,6 +707,40 @@ def test_options_that_no_json_holds_and_an_sdk_that_is_not_there_are_told_as_far
     monkeypatch.setattr(agent_provider, "version", absent)
     told = agent_of("openai", temperature=float("nan")).configuration
     assert (told["sdk"], told["system_digest"], told["options"]["temperature"]) == ("", "", None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", ["run", "arun"])
+def test_payloads_are_logged_with_their_trial_when_asked_for(
+    server: Server, kind: str, way: str, tmp_path: Path
+) -> None:
+    server.lines[:] = [(429, {"error": {"message": f"{SECRET}: slow down"}}), (200, HELLO[kind])]
+    talk = Scenario("made", "a test", WorldSpec(), User("Hello."), Contract(), PLACE)
+    log, agent = PayloadLog.open(tmp_path / "p.gz"), agent_of(kind)
+    told = partial(log.write, "run_1")
+    if way == "run":
+        run(talk, agent, repetition=3, payloads=told)
+    else:
+        asyncio.run(arun(talk, agent, repetition=3, payloads=told))
+    agent.close()
+    log.close()
+    refused, answered = payloads(log.path)
+    assert (answered["run"], answered["scenario"], answered["repetition"]) == ("run_1", "made", 3)
+    assert (refused["payload"]["status"], answered["payload"]["status"]) == (429, 200)
+    assert [one["payload"]["request"] for one in (refused, answered)] == server.sent
+    assert answered["payload"]["response"] == HELLO[kind]
+    assert SECRET.encode() not in gzip.decompress(log.path.read_bytes())
+
+
+def test_payloads_of_the_command_line_carry_the_stored_run(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.lines[:] = [(200, message({"type": "text", "text": "Hello."}, input_tokens=20_000))]
+    words = ["run", "charged-twice-look-only", "--agent", "anthropic:m", "--repetitions", "2", "--json"]
+    main([*words, "--payloads", str(tmp_path / "p.gz"), "--store", str(tmp_path / "r.sqlite")])
+    stored = json.loads(capsys.readouterr().out)["run"]
+    found = {(one["run"], one["repetition"]) for one in payloads(tmp_path / "p.gz")}
+    assert found == {(stored, 1), (stored, 2)}
 
 
 # -- clients

@@ -28,14 +28,13 @@ from sandtrail.ledgers.saved import dump, load
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.sandbox import results
 from sandtrail.sandbox.cli import main
+from sandtrail.sandbox.payloads import PayloadLog
+from sandtrail.sandbox.places import BadStore
 from sandtrail.sandbox.results import (
     VERSION,
-    BadStore,
     Header,
-    PayloadLog,
     ResultsStore,
     TrialKey,
-    payloads,
 )
 from worlds import world
 
@@ -192,7 +191,7 @@ def test_secrets_never_reach_the_disk(tmp_path: Path) -> None:
     store.ended(run, KEY, trajectory=text, findings=json.dumps([text]), **told)  # type: ignore[arg-type]
     store.close()
     with_log = PayloadLog.open(tmp_path / "p.jsonl.gz")
-    with_log.write(run, KEY, {"headers": {"x-api-key": "abcdefgh12345678"}, "body": text})
+    with_log.write(run, "a", 1, {"headers": {"x-api-key": "abcdefgh12345678"}, "body": text})
     with_log.close()
     kept = everything_in(tmp_path) + gzip.decompress((tmp_path / "p.jsonl.gz").read_bytes())
     assert kept.count(b"[redacted]") > 20
@@ -284,8 +283,6 @@ def test_a_place_below_a_file_is_none(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadStore, match="name a file in a place that you may write"):
         ResultsStore.open(tmp_path / "file" / "r.sqlite")
-    with pytest.raises(BadStore, match="name a file in a place that you may write"):
-        PayloadLog.open(tmp_path / "file" / "p.gz")
 
 
 def test_a_place_that_may_not_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -547,62 +544,6 @@ def test_threads_write_at_once(store: ResultsStore) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(partial(ended, store, run), keys))
     assert list(store.done(run)) == keys
-
-
-# -- payloads --------------------------------------------------------------------------------------------
-
-
-def test_payloads_are_kept_in_a_file_of_its_owners_alone(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "run_1.jsonl.gz"
-    log = PayloadLog.open(path)
-    log.write("run_1", KEY, {"n": 1, "text": "\ud800 \U0001f600"})
-    log.close()
-    again = PayloadLog.open(path)
-    again.write("run_1", KEY, {1})
-    again.close()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [one["payload"] for one in payloads(path)] == [{"n": 1, "text": "\ud800 \U0001f600"}, "{1}"]
-    assert {(one["run"], one["scenario"], one["arm"], one["repetition"]) for one in payloads(path)} == {
-        ("run_1", "a", "", 1)
-    }
-
-
-def test_threads_log_at_once(tmp_path: Path) -> None:
-    log = PayloadLog.open(tmp_path / "p.gz")
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(partial(log.write, "r", KEY), [[number] * 500 for number in range(100)]))
-    log.close()
-    assert sorted(one["payload"][0] for one in payloads(tmp_path / "p.gz")) == list(range(100))
-
-
-@pytest.mark.parametrize("after", [b"", b"third"], ids=["at the end", "and more were appended"])
-def test_a_payload_that_was_cut_off_costs_no_other(tmp_path: Path, after: bytes) -> None:
-    path = tmp_path / "p.gz"
-    log = PayloadLog.open(path)
-    log.write("r", KEY, "first")
-    first = path.stat().st_size
-    log.write("r", KEY, "second")
-    log.close()
-    whole = path.read_bytes()
-    then = gzip.compress(b'{"payload": "third"}\n') if after else b""
-    for cut in range(first, len(whole)):
-        path.write_bytes(whole[:cut] + then)
-        found = [one["payload"] for one in payloads(path)]
-        assert found == ["first", *(["third"] if after else [])], cut
-
-
-def test_bytes_that_look_like_a_beginning_are_none(tmp_path: Path) -> None:
-    path = tmp_path / "p.gz"
-    path.write_bytes(b"\x1f\x8b\x08\x1f\x8b" + gzip.compress(b'{"payload": 1}\n') + b"\x1f\x8b\x08")
-    assert [one["payload"] for one in payloads(path)] == [1]
-
-
-def test_what_is_no_log_is_told(tmp_path: Path) -> None:
-    (tmp_path / "p.gz").write_text("hello")
-    assert list(payloads(tmp_path / "p.gz")) == []
-    for path in (tmp_path / "none.gz", tmp_path):
-        with pytest.raises(BadStore, match="name a log of payloads"):
-            list(payloads(path))
 
 
 # -- the command line --------------------------------------------------------------------------------------
