@@ -224,6 +224,13 @@ def named_in(texts: Iterable[str], keys: frozenset[str]) -> Named:
         if own is not None and own in keys:
             return True
         labels = (key_of(value) for value in record.fields.values() if isinstance(value, str))
-        return any(label and len(label) > 3 and any(label in text for text in said) for label in labels)
+        return any(
+            label and len(label) > 2 and any(_stands(label, text) for text in said) for label in labels
+        )
 
     return named
+
+
+def _stands(label: str, text: str) -> bool:
+    """Whether a label stands in a text as words of its own, in the singular or the plural."""
+    return label in text and re.search(rf"(?<!\w){re.escape(label)}(?:e?s)?(?!\w)", text) is not None

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from sandtrail.ledgers.conversation import Answered, Briefed, Calls, Decided, Message, Reply, UserSaid
 from sandtrail.ledgers.slots import id_kind, kind_word, words_of
 from sandtrail.ledgers.sources import parsed
-from sandtrail.ledgers.surface import digits_of, fold, key_of
+from sandtrail.ledgers.surface import digits_of, fold, key_of, unaccented
 
 DEEPEST = 60
 """Results are read to this depth; what is nested deeper is one text."""
@@ -31,6 +31,8 @@ DEEPEST = 60
 _MOST_WORDS = 60
 _LONG = 400
 _TOKEN = re.compile(r"\w+")
+_PRICE = re.compile(r"-?\d{1,12}\.\d{1,4}")
+_INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}")
 _PHONE = re.compile(r"\+?\d[\d\s().\-/]{5,22}\d")
 _JOINS = frozenset(".,:/-")
 _STRANGERS = frozenset(
@@ -68,6 +70,12 @@ class Record:
         """The name of the container it stands in: `payment` for /payments/0; empty at the root."""
         parts = [part for part in self.pointer.split("/") if part and not part.isdigit()]
         return kind_word(parts[-1].lower()) if parts else ""
+
+    @property
+    def list(self) -> tuple[int, str] | None:
+        """The list it is an item of: its call, and the list's pointer; None where it is in none."""
+        head, _, last = self.pointer.rpartition("/")
+        return (self.call, head) if last.isdigit() else None
 
     @property
     def container(self) -> str:
@@ -213,7 +221,19 @@ class Facts:
 
     def _prose(self, kind: FactKind, text: str) -> None:
         if text:
-            self._texts.append(Text(kind, text, self.steps, order=len(self._texts)))
+            said = Text(kind, text, self.steps, order=len(self._texts))
+            self._texts.append(said)
+            if not text.isascii():
+                said.folded = fold(text)
+                self._twins(said)
+
+    def _twins(self, text: Text) -> None:
+        """The same text without accents, as people type it: both ue and u for an umlaut."""
+        for other in dict.fromkeys(unaccented(text.folded)):
+            if other != text.folded:
+                twin = Text(text.kind, text.raw, text.since, text.record, text.pointer, text.order)
+                twin.folded = other
+                self._texts.append(twin)
 
     def _answer(self, answered: Answered) -> None:
         self.calls += 1
@@ -269,8 +289,14 @@ class Facts:
                 long = Text(held, value, record.since, record, f"{record.pointer}/{key}", len(self._texts))
                 long.folded = text
                 self._texts.append(long)
+                if not text.isascii():
+                    self._twins(long)
                 if stranger:
                     kind = held
+            if kind is not FactKind.ARGUMENT and _PRICE.fullmatch(value):
+                self.numeric.append(Fact(kind, value, record.since, record, key))
+            elif len(value) >= 16 and _INSTANT.match(value):
+                self._add(text[:10], Fact(kind, value, record.since, record, key))
         elif not isinstance(value, bool) and kind is not FactKind.ARGUMENT:
             self.numeric.append(Fact(kind, value, record.since, record, key))
         self._add(text, Fact(kind, value, record.since, record, key))

@@ -40,7 +40,7 @@ def nearest(value: str, known: Iterable[str]) -> str | None:
     """The known value that is at most two edits away; None where there is none, or so many that it says nothing.
 
     Values of less than six characters (after a prefix like `pay_`) are too short to tell a slip from another value. Where
-    more than two known values are that near, they are neighbours by nature (HAT001, HAT002), and a slip shows nothing.
+    more than two known values are equally near, they are neighbours by nature (HAT001, HAT002), and a slip shows nothing.
 
     >>> nearest("pay_7q2m9xkd", ["pay_7q2m9xdk", "pay_zzzzzzzz"])
     'pay_7q2m9xdk'
@@ -54,6 +54,9 @@ def nearest(value: str, known: Iterable[str]) -> str | None:
             distance = edits(value, other)
             if 0 < distance <= FURTHEST:
                 found.append((distance, other))
-    if not found or len({other for _, other in found}) > _DENSE:
+    if not found:
         return None
-    return min(found)[1]
+    closest = min(found)[0]
+    return (
+        min(found)[1] if len({other for distance, other in found if distance == closest}) <= _DENSE else None
+    )

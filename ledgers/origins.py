@@ -26,7 +26,8 @@ HOPS = frozenset({FactKind.ARGUMENT, FactKind.ASSISTANT})
 
 @dataclass(frozen=True)
 class Asked:
-    """One leaf of a call's arguments. `siblings` are the call's other leaves, folded, by pointer."""
+    """One leaf of a call's arguments. `siblings` are the call's other texts, folded, by pointer; `absent` marks an optional
+    argument that was left out."""
 
     call: int
     tool: str
@@ -37,6 +38,7 @@ class Asked:
     step: int
     writes: bool
     siblings: Mapping[str, str] = field(default_factory=dict[str, str])
+    absent: bool = False
 
     @property
     def key(self) -> str:

@@ -17,11 +17,12 @@ from sandtrail.ledgers.origins import Asked, Known, propagated, schema_says, whe
 from sandtrail.ledgers.provenance import Resolved, Traced, Verdict
 from sandtrail.ledgers.resolve_ids import ids_seen, resolve_id
 from sandtrail.ledgers.resolve_values import resolve_value
-from sandtrail.ledgers.slots import examples_of, id_kind, slots_of, words_of
+from sandtrail.ledgers.slots import Slots, examples_of, id_kind, slots_of, words_of
 from sandtrail.ledgers.sources import leaves
 from sandtrail.ledgers.specs import Form, ToolSpec
 from sandtrail.ledgers.surface import Clock, fold, key_of
 from sandtrail.ledgers.trajectory import Made, ToolFact, Trajectory
+from sandtrail.ledgers.verbs import verb_writes
 
 _BLAMED = frozenset({Verdict.INVENTED, Verdict.NEAR_MISS, Verdict.SCHEMA_EXAMPLE, Verdict.UNSEEN_REAL})
 _NAMED = re.compile(r"[#\w][\w@.+-]*\w")
@@ -57,47 +58,33 @@ class _Resolving:
 
     def _call(self, made: Made) -> Iterator[Traced]:
         fact, spec = self._tool(made)
-        slots = slots_of(spec, fact.slots, writes=fact.writes)
+        writes = fact.writes if fact.operation is not None else verb_writes(made.call.tool)[0]
+        slots = slots_of(spec, fact.slots, writes=writes)
+        committed = writes and _committed(self._trajectory.ledger, made)
+        fresh: set[str] = set()
+        for asked in self._asked(made, slots, writes=writes):
+            found = resolved(self.known, asked)
+            if found.verdict in _BLAMED and asked.key:
+                fresh.add(asked.key)
+            yield self._traced(made, asked, found, committed=committed)
+        for key in fresh:  # only now: leaves of one call that hold the same invention are all its first use
+            self.known.invented.setdefault(key, made.number)
+
+    def _asked(self, made: Made, slots: Slots, *, writes: bool) -> Iterator[Asked]:
+        """The leaves of a call, then the optional arguments that it left out."""
         given = list(leaves(dict(made.call.arguments)))[:MOST_LEAVES]
         folded = {
             pointer: text for pointer, value in given if isinstance(value, str) and (text := key_of(value))
         }
         self.known.carried[made.number] = frozenset(text for _, value in given if (text := key_of(value)))
-        committed = fact.writes and _committed(self._trajectory.ledger, made)
-        fresh: dict[str, int] = {}
-        for pointer, value in given:
-            slot, told = slots.at(pointer, value), slots.words(pointer)
+        left_out = [(pointer, None) for pointer in slots.optional if pointer[1:] not in made.call.arguments]
+        for pointer, value in (*given, *left_out):
             siblings = {place: text for place, text in folded.items() if place != pointer}
-            asked = Asked(
-                made.number,
-                made.call.tool,
-                pointer,
-                value,
-                slot,
-                told,
-                made.step.number,
-                fact.writes,
-                siblings,
-            )
-            found = resolved(self.known, asked)
-            if found.verdict in _BLAMED and asked.key:
-                fresh.setdefault(asked.key, made.number)
-            yield self._traced(made, asked, found, committed=committed)
-        for key, number in fresh.items():
-            self.known.invented.setdefault(key, number)
-        for pointer in slots.optional:
-            if pointer[1:].replace("~1", "/").replace("~0", "~") not in made.call.arguments:
-                left = Asked(
-                    made.number,
-                    made.call.tool,
-                    pointer,
-                    None,
-                    slots.at(pointer),
-                    slots.words(pointer),
-                    made.step.number,
-                    fact.writes,
-                )
-                yield self._traced(made, left, Resolved(Verdict.OMITTED, "optional"), committed=committed)
+            slot, told = slots.at(pointer, value), slots.words(pointer)
+            absent = value is None and (pointer, value) not in given
+            yield Asked(
+                made.number, made.call.tool, pointer, value, slot, told, made.step.number, writes, siblings, absent
+            )  # fmt: skip
 
     def _traced(self, made: Made, asked: Asked, found: Resolved, *, committed: bool) -> Traced:
         return Traced(
@@ -127,6 +114,8 @@ class _Resolving:
 def resolved(known: Known, asked: Asked) -> Resolved:
     """The origin of one leaf."""
     form, value = asked.slot.form, asked.value
+    if asked.absent:
+        return Resolved(Verdict.OMITTED, "optional")
     if value is None or value == "" or (isinstance(value, dict | list) and not value):
         return Resolved(Verdict.LOW_INFORMATION, "empty")
     if form is Form.GENERATED:
@@ -215,6 +204,8 @@ def _tells(word: str) -> bool:
         return "." in body.partition("@")[2]
     if re.fullmatch(r"[\d.,:/-]+", body):
         return len(re.sub(r"\D", "", body)) >= 8 and not _NOW.match(body)
+    if re.fullmatch(r"[a-z]{2,10}_[A-Za-z0-9]{6,}", body):
+        return re.search(r"[A-Z0-9]", body) is not None
     has_both = re.search(r"\d", body) and re.search(r"[A-Za-z]", body)
     return (
         bool(has_both)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from sandtrail.ledgers.facts import Fact, FactKind
+from sandtrail.ledgers.facts import Fact, FactKind, Record
 from sandtrail.ledgers.near import nearest
 from sandtrail.ledgers.origins import (
     Asked,
@@ -21,6 +21,7 @@ from sandtrail.ledgers.origins import (
     whole,
 )
 from sandtrail.ledgers.provenance import Resolved, Verdict
+from sandtrail.ledgers.rows import own_id
 from sandtrail.ledgers.specs import Risk
 from sandtrail.ledgers.surface import fold, rendered
 
@@ -42,6 +43,14 @@ def resolve_id(known: Known, asked: Asked) -> Resolved:
             if other:
                 found, how = other, Verdict.NORMALISED
                 break
+    if not found and asked.key.isdigit() and len(asked.key) > 6:
+        dialled = known.facts.phones(asked.key, asked.step)
+        facts = [
+            hit.fact
+            for hit in dialled
+            if re.sub(r"\D", "", hit.text.folded[hit.start : hit.end]) == asked.key
+        ]
+        found, how = sorted_out(known, facts, asked.key), Verdict.NORMALISED
     if not found and (spoken := _without_prefix(known, asked)):
         found, how = spoken, Verdict.NORMALISED
     if not found:
@@ -51,6 +60,7 @@ def resolve_id(known: Known, asked: Asked) -> Resolved:
         or _unknown(known, asked, found)
         or _untrusted(known, asked, found)
         or _other_row(known, asked)
+        or _not_the_named(known, asked, found)
         or _mixed(known, asked)
         or Resolved(how, where(found.facts), found.facts)
     )
@@ -213,6 +223,50 @@ def _other_row(known: Known, asked: Asked) -> Resolved | None:
     return Resolved(
         Verdict.WRONG_BINDING, f"the user named {kind} {word.upper()}, and this is {kind} {label.upper()}"
     )
+
+
+def _not_the_named(known: Known, asked: Asked, found: Sources) -> Resolved | None:
+    if not asked.writes or not asked.slot.kind:
+        return None
+    own = [fact for fact in found.facts if fact.record is not None and own_id(fact.record) == asked.key]
+    return named_row(known, asked.step, own) if own and len(own) == len(found.facts) else None
+
+
+def named_row(known: Known, step: int, facts: Sequence[Fact]) -> Resolved | None:
+    """Another row of the same list is the one that the user named by its name or number, and this one nobody did."""
+    for fact in facts:
+        record = fact.record
+        if record is None or record.list is None:
+            return None
+        mine = _label_of(record)
+        others = [_label_of(row) for row in known.rows.beside(record, step)]
+        named = [label for label in others if label and label != mine and _said_whole(known, label, step)]
+        if not mine or len(set(named)) != 1 or _said_partly(known, mine, named[0], step):
+            return None
+        meant = named[0]
+    return Resolved(Verdict.WRONG_BINDING, f"the user named {meant}, and this is of {mine}", tuple(facts))
+
+
+def _label_of(record: Record) -> str:
+    return next(
+        (
+            fold(value)
+            for name, value in record.fields.items()
+            if isinstance(value, str) and _is_label(name, value)
+        ),
+        "",
+    )
+
+
+def _said_whole(known: Known, label: str, step: int) -> bool:
+    return any(hit.text.kind is FactKind.USER for hit in known.facts.prose(label, step))
+
+
+def _said_partly(known: Known, label: str, other: str, step: int) -> bool:
+    """Whether somebody had said a word of this label that the other one does not share."""
+    own = [word for word in re.findall(r"\w+", label) if len(word) > 2 and word not in other]
+    said = {FactKind.USER, FactKind.ASSISTANT}
+    return any(hit.text.kind in said for word in own for hit in known.facts.prose(word, step))
 
 
 def _is_label(name: str, text: str) -> bool:

@@ -31,11 +31,21 @@ from sandtrail.ledgers.origins import (
     whole,
 )
 from sandtrail.ledgers.provenance import Resolved, Verdict
-from sandtrail.ledgers.resolve_ids import ids_seen
+from sandtrail.ledgers.resolve_ids import ids_seen, named_row
 from sandtrail.ledgers.rows import own_id
 from sandtrail.ledgers.slots import is_count_word, is_money_word, words_of
 from sandtrail.ledgers.specs import Form, Risk, Slot
-from sandtrail.ledgers.surface import Rendered, decimal_of, digits_of, fold, halves, plain, rendered, shifted
+from sandtrail.ledgers.surface import (
+    Clock,
+    Rendered,
+    decimal_of,
+    digits_of,
+    fold,
+    halves,
+    plain,
+    rendered,
+    shifted,
+)
 
 _SLIPS = (Decimal(100), Decimal(1) / 100, Decimal(1000), Decimal(1) / 1000)
 _NO_MONEY = frozenset(
@@ -68,7 +78,7 @@ _LABEL = re.compile(
 )
 _CENTS = re.compile(r"^\s?(?:cents?|minor)\b")
 _YEAR = re.compile(r"^(?:,? ?|[ /.-])(\d{4})(?!\d)")
-_FARTHEST = 330
+_FARTHEST_BACK, _FARTHEST_AHEAD = 183, 366
 
 
 def resolve_value(known: Known, asked: Asked) -> Resolved:
@@ -97,6 +107,7 @@ def _seen(known: Known, asked: Asked) -> Resolved | None:
     return (
         _stale(known, asked, found)
         or _other_amount(known, asked, found)
+        or _other_person(known, asked, found)
         or _untrusted(asked, found)
         or Resolved(verdict, f"{how}{where(found.facts)}", found.facts)
     )
@@ -110,6 +121,8 @@ def _as_it_is(known: Known, asked: Asked) -> Sources:
     facts = list(whole(known, asked))
     if asked.slot.form is Form.MONEY:
         facts = [fact for fact in facts if _is_amount(fact, asked.slot)]
+    elif asked.slot.form is Form.DATE and _other_day_said(known, asked):
+        facts = [fact for fact in facts if fact.kind is not FactKind.SYSTEM]
     elif asked.slot.form is Form.PHONE:
         facts += [hit.fact for hit in known.facts.phones(digits_of(str(asked.value)), asked.step)]
     return sorted_out(known, facts, asked.key)
@@ -119,17 +132,16 @@ def _forms(known: Known, asked: Asked) -> Iterator[tuple[Rendered, Iterable[Fact
     """The surface forms of a value with the facts that hold them."""
     slot, step = asked.slot, asked.step
     for form in rendered(asked.value, slot, known.clock):
-        facts: list[Fact] = []
-        for fact in known.facts.leaves(form.text, step):
-            if slot.form is not Form.MONEY or _unit_fits(fact, form, slot):
-                facts.append(fact)
-        for hit in known.facts.prose(form.text, step):
-            if not is_leaf(hit) and _hit_fits(known, asked, form, hit):
-                facts.append(hit.fact)
+        leaves = known.facts.leaves(form.text, step)
+        facts = [fact for fact in leaves if slot.form is not Form.MONEY or _unit_fits(fact, form, slot)]
+        hits = known.facts.prose(form.text, step)
+        facts += [hit.fact for hit in hits if not is_leaf(hit) and _hit_fits(known, asked, form, hit)]
         if facts:
             yield form, facts
     if slot.form in {Form.TIME, Form.DATE} and isinstance(asked.value, str) and len(asked.value) > 10:
         yield from _day_and_hour(known, asked)
+    elif slot.form is Form.DATE and isinstance(asked.value, str):
+        yield from _day_of_instant(known, asked)
 
 
 def _day_and_hour(known: Known, asked: Asked) -> Iterator[tuple[Rendered, Iterable[Fact]]]:
@@ -141,6 +153,24 @@ def _day_and_hour(known: Known, asked: Asked) -> Iterator[tuple[Rendered, Iterab
     hours = [hit.fact for form in parts[1] for hit in known.facts.prose(form.text, asked.step)]
     if days and hours:
         yield Rendered(asked.key, "the day and the hour, said apart"), [*days[:1], *hours[:1]]
+
+
+def _day_of_instant(known: Known, asked: Asked) -> Iterator[tuple[Rendered, Iterable[Fact]]]:
+    """The day of a seen instant in the user's zone, where that is another day than in UTC."""
+    try:
+        day = date.fromisoformat(asked.value.strip())
+    except ValueError:
+        return
+    for step in (-1, 1):
+        other = shifted(day, step)
+        facts = known.facts.leaves(other.isoformat(), asked.step) if other else []
+        same = [
+            fact
+            for fact in facts
+            if Clock.of(str(fact.value).replace("z", "Z"), str(known.clock.zone)).today == day
+        ]
+        if same:
+            yield Rendered(asked.key, f"the day of that instant in {known.clock.zone}"), same
 
 
 # -- amounts -------------------------------------------------------------------------------------------------
@@ -189,7 +219,7 @@ def _unit_fits(fact: Fact, form: Rendered, slot: Slot) -> bool:
         return False
     unit = unit_of(fact)
     if form.unit == "minor":
-        return unit == "minor"
+        return unit == "minor" or (not unit and isinstance(fact.value, int) and slot.unit == "major")
     if slot.unit == "minor":  # 42.50 in a result is 4250; a bare 42 there may be anything
         return (unit == "major" and form.unit == "major2") or (form.unit == "major0" and unit == "")
     return True
@@ -199,6 +229,8 @@ def _hit_fits(known: Known, asked: Asked, form: Rendered, hit: Hit) -> bool:
     if asked.slot.form is Form.MONEY:
         return _money_fits(form, hit)
     if asked.slot.form in {Form.DATE, Form.TIME}:
+        if form.relative:
+            return hit.text.kind in {FactKind.USER, FactKind.ASSISTANT}
         return _year_fits(known, asked, hit)
     if form.unit == "percent":
         return re.match(r"\s?(?:%|percent|per cent|prozent)", hit.after) is not None
@@ -292,7 +324,7 @@ def _year_fits(known: Known, asked: Asked, hit: Hit) -> bool:
         return int(year[1]) == day.year
     if str(day.year) in hit.text.folded[hit.start : hit.end] or known.clock.today is None:
         return True
-    return abs((day - known.clock.today).days) <= _FARTHEST
+    return -_FARTHEST_BACK <= (day - known.clock.today).days <= _FARTHEST_AHEAD
 
 
 # -- seen, and wrong -----------------------------------------------------------------------------------------
@@ -318,6 +350,15 @@ def _stale(known: Known, asked: Asked, found: Sources) -> Resolved | None:
         return None
     now = row.record.fields[fact.key]
     return Resolved(Verdict.STALE, f"it was so in {fact}; call {row.record.call} showed {now!r}", found.facts)
+
+
+def _other_person(known: Known, asked: Asked, found: Sources) -> Resolved | None:
+    """The address or number of somebody else than the one whom the user named."""
+    if not asked.writes or asked.slot.form not in {Form.EMAIL, Form.PHONE}:
+        return None
+    if any(fact.kind is not FactKind.RESULT or fact.record is None for fact in found.facts):
+        return None
+    return named_row(known, asked.step, found.facts)
 
 
 def _untrusted(asked: Asked, found: Sources) -> Resolved | None:
@@ -389,25 +430,40 @@ def _instead(asked: Asked, value: object) -> Asked:
 def computed(known: Known, asked: Asked) -> Derivation | None:
     """How a number can be computed from seen ones."""
     wanted = decimal_of(asked.value)
-    if wanted is None or not wanted or abs(wanted) < 3:
+    if wanted is None or abs(wanted) < _SMALLEST:
         return None
-    said = [
-        text.folded for text in known.facts.words(asked.step, frozenset({FactKind.USER, FactKind.ASSISTANT}))
-    ]
-    shares = [
-        (Decimal(found[1].replace(",", ".")), _spoken_share(text, found))
-        for text in known.facts.words(asked.step, frozenset({FactKind.USER, FactKind.SYSTEM}))
-        for found in re.finditer(r"(\d{1,3}(?:[.,]\d{1,2})?)\s?(?:%|percent|per cent|prozent)", text.folded)
-    ]
+    spoken = known.facts.words(asked.step, frozenset({FactKind.USER, FactKind.ASSISTANT}))
     beside = frozenset(asked.siblings.values())
-    places = 0 if asked.slot.unit == "minor" or isinstance(asked.value, int) else 2
+    named = named_in((text.folded for text in spoken), beside)
     seen = numbers(known.facts.numeric, asked.step)
     row = tuple(one for one in seen if _about(known, one.fact, beside))
+    places = 0 if asked.slot.unit == "minor" or isinstance(asked.value, int) else 2
     return (
         own_row(wanted, row)
         or _said_and_seen(known, asked, row)
-        or derived(wanted, seen, shares, named_in(said, beside), places)
+        or _so_many(
+            known,
+            asked,
+            wanted,
+            [one for one in seen if one.fact.record is not None and named(one.fact.record)],
+        )
+        or derived(wanted, seen, _said_shares(known, asked), named, places)
     )
+
+
+_SMALLEST = 3
+
+
+def _said_shares(known: Known, asked: Asked) -> list[tuple[Decimal, Fact]]:
+    """The percentages that the user or the system text names."""
+    texts = known.facts.words(asked.step, frozenset({FactKind.USER, FactKind.SYSTEM}))
+    return [
+        (Decimal(found[1].replace(",", ".")), _spoken_share(text, found))
+        for text in texts
+        for found in re.finditer(
+            r"(?<![\d.,])(\d{1,3}(?:[.,]\d{1,2})?)\s?(?:%|percent|per cent|prozent)", text.folded
+        )
+    ]
 
 
 def _about(known: Known, fact: Fact, ids: frozenset[str]) -> bool:
@@ -434,6 +490,26 @@ def _said_and_seen(known: Known, asked: Asked, row: tuple[Number, ...]) -> Deriv
                     f"{said[0].value} (said by the user) {words} {number.fact.key} {plain(number.value)}"
                 )
                 return Derivation(expression, (said[0], number.fact), 0.0)
+    return None
+
+
+def _so_many(known: Known, asked: Asked, wanted: Decimal, prices: list[Number]) -> Derivation | None:
+    """As many of a named thing as the user said, at its price: three of the tent."""
+    for price in prices[:MOST_OF_A_ROW]:
+        count = wanted / price.value if price.money and price.value else Decimal(0)
+        if not 2 <= count <= 99 or count != count.to_integral_value():
+            continue
+        for form in rendered(int(count), Slot(form=Form.NUMBER), known.clock):
+            for hit in known.facts.prose(form.text, asked.step):
+                if (
+                    hit.text.kind is FactKind.USER
+                    and not _SIGN.search(hit.before)
+                    and not _LABEL.search(hit.before)
+                ):
+                    expression = (
+                        f"{hit.fact.value} (said by the user) x {price.fact.key} {plain(price.value)}"
+                    )
+                    return Derivation(expression, (hit.fact, price.fact), 0.0)
     return None
 
 
@@ -558,10 +634,14 @@ def _names_a_place(key: str) -> bool:
 def _is_today(known: Known, asked: Asked) -> bool:
     """Whether it is today's date, and nobody spoke of another day by such a word."""
     today = known.clock.today
-    if today is None or str(asked.value).strip()[:10] != today.isoformat():
-        return False
+    is_today = today is not None and str(asked.value).strip()[:10] == today.isoformat()
+    return is_today and not _other_day_said(known, asked)
+
+
+def _other_day_said(known: Known, asked: Asked) -> bool:
+    """Whether the user spoke of a day by its distance from today: the clock alone is no source of today's date then."""
     words = ("tomorrow", "yesterday", "morgen", "gestern", "übermorgen")
-    return not any(
+    return any(
         hit.text.kind is FactKind.USER for word in words for hit in known.facts.prose(word, asked.step)
     )
 

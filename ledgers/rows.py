@@ -31,7 +31,9 @@ class Rows:
     """The rows of a facts index, found by id. Built when first asked."""
 
     def __init__(self, facts: Facts) -> None:
+        self._facts = facts
         self._rows: dict[str, list[Row]] = {}
+        self._lists: dict[tuple[int, str], list[Record]] | None = None
         own: dict[int, tuple[str, str]] = {}
         for record in facts.records:
             named = _own(record)
@@ -66,6 +68,16 @@ class Rows:
                 found.setdefault(kind, set()).add(other)
         return found
 
+    def beside(self, record: Record, step: int) -> list[Record]:
+        """The other items of the list that an object is an item of."""
+        if self._lists is None:
+            self._lists = {}
+            for one in self._facts.records:
+                if one.list is not None:
+                    self._lists.setdefault(one.list, []).append(one)
+        found = self._lists.get(record.list, []) if record.list is not None else []
+        return [one for one in found if one is not record and one.since <= step]
+
     def newer(self, fact: Fact, step: int) -> Row | None:
         """The latest row of the entity that a fact stood in, if that field reads otherwise there."""
         record = fact.record
@@ -99,11 +111,18 @@ def _own(record: Record) -> tuple[str, str] | None:
         for key in (f"{name}_id", f"{name}Id") if name else ():
             if key in fields and (text := key_of(fields[key])):
                 return name, text
-    if record.name or not fields:  # payment_history: [{payment_id, amount}] are no rows of payments
-        return None
-    first = next(iter(fields))
-    kind, text = id_kind(first), key_of(fields[first])
-    return (kind, text) if kind and text else None
+    first = next(iter(fields), "")
+    kind, text = id_kind(first), key_of(fields[first]) if first else None
+    # payment_history: [{payment_id, amount}] are no rows of payments, lines: [{product_id, ...}] none of products
+    return (kind, text) if kind and text and _alike(record.name, kind) else None
+
+
+_PEOPLE = frozenset(["customer", "user", "client", "account", "member", "person"])
+
+
+def _alike(name: str, kind: str) -> bool:
+    """Whether a list of this name holds rows of a kind: payments those of payment methods, customers those of users."""
+    return not name or kind.startswith(f"{name}_") or {name, kind} <= _PEOPLE
 
 
 def _of_tool(record: Record) -> str:

@@ -11,7 +11,7 @@ what a value is: `$ref` into the same schema, `anyOf`/`oneOf`/`allOf`, `enum`, `
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -101,7 +101,7 @@ _TEXTS = {
     "reason", "note", "notes", "summary", "description", "message", "body", "text", "comment", "comments", "subject", "title",
     "query", "q", "expression", "question", "content", "prompt", "instructions", "details", "memo", "remark", "feedback", "thought",
 }  # fmt: skip
-_ADDRESS = {"address", "street", "address1", "address2", "city", "town", "line1", "line2"}
+_ADDRESS = {"address", "street", "address1", "address2", "city", "town", "line", "line1", "line2"}
 _CODES = {
     "currency", "country", "state", "region", "language", "locale", "timezone", "zone", "unit", "status", "type", "cabin", "kind",
     "category", "order_by", "sort", "priority", "channel", "method", "plan", "tier", "role", "origin", "destination", "direction",
@@ -220,7 +220,7 @@ class Slots:
         required = as_list(self._schema.get("required")) or []
         for name in as_object(self._schema.get("properties")) or {}:
             if name not in required:
-                yield f"/{_escaped(str(name))}"
+                yield f"/{name}"
 
     def at(self, pointer: str, value: object = None) -> Slot:
         """The slot of a leaf."""
@@ -290,10 +290,6 @@ def _child(node: Mapping[str, Any], part: str) -> Mapping[str, Any] | None:
     return as_object((as_object(node.get("properties")) or {}).get(_unescaped(part)))
 
 
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
-
-
 def _unescaped(part: str) -> str:
     return part.replace("~1", "/").replace("~0", "~")
 
@@ -310,8 +306,9 @@ def _told(nodes: Sequence[Mapping[str, Any]], *, required: bool) -> Told:
             default, has_default = node["default"], True
         examples += [str(one) for one in as_list(node.get("examples")) or []]
         examples += [str(node["example"])] if "example" in node else []
-        shown, listed = quoted(str(node.get("description") or ""))
-        examples += shown
+        said = str(node.get("description") or "")
+        shown, listed = quoted(said)
+        examples += (*shown, *_BARE_EXAMPLE.findall(said))
         enum += listed
     return Told(default, has_default, tuple(enum), tuple(examples), required)
 
@@ -430,15 +427,18 @@ _BY_NAME: tuple[tuple[Form, set[str]], ...] = (
 )
 
 
+_BY_WORD: tuple[tuple[Form, Set[str]], ...] = (
+    (Form.EMAIL, {"email"}),
+    (Form.PHONE, {"phone", "mobile"}),
+    (Form.TEXT, _TEXTS),
+    (Form.MONEY, _MONEY | _MINOR),
+)
+
+
 def _text_form(given: set[str], last: str, why: str) -> tuple[Form, str | None, str]:
-    if given & {"email"}:
-        return Form.EMAIL, None, why
-    if given & {"phone", "mobile"}:
-        return Form.PHONE, None, why
-    if given & _TEXTS:
-        return Form.TEXT, None, why
-    if given & (_MONEY | _MINOR):
-        return Form.MONEY, None, why
+    for form, names in _BY_WORD:
+        if given & names:
+            return form, None, why
     if last in _TIMES:
         return Form.TIME, None, why
     if last in _SPANS:
@@ -463,6 +463,8 @@ def _unit(words: Sequence[str], description: str) -> str | None:
     if set(words) & _MINOR or told:
         return "minor"
     told = re.search(
-        r"\b(?:in (?:us )?(?:dollars|euros|pounds|usd|eur|gbp)|major units?)\b", description, re.IGNORECASE
+        r"\b(?:in (?:us )?(?:dollars|euros|pounds|usd|eur|gbp)|major units?|(?:the )?main units?)\b",
+        description,
+        re.IGNORECASE,
     )
     return "major" if set(words) & _MAJOR or told else None

@@ -27,6 +27,7 @@ from sandtrail.ledgers.specs import Form, Slot
 
 _LONGEST = 4000
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u2011": "-", "\u00a0": " ", "\u202f": " "})  # fmt: skip
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae"})
 _LARGEST = Decimal(10) ** 15
 
 
@@ -43,6 +44,20 @@ def fold(text: str) -> str:
     if text.isalnum():
         return text
     return " ".join(text.split())
+
+
+def unaccented(folded: str) -> tuple[str, str]:
+    """A folded text without accents: with ae, oe, ue for umlauts, and with the bare letters.
+
+    >>> unaccented("jürgen moré")
+    ('juergen more', 'jurgen more')
+    """
+    wide = folded.translate(_UMLAUTS)
+    return _bare(wide), _bare(folded)
+
+
+def _bare(text: str) -> str:
+    return "".join(char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))
 
 
 def key_of(value: object) -> str | None:
@@ -127,12 +142,16 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """One form of a value. `unit` is set where it is an amount in that unit, `ambiguous` where it may be another value."""
+    """One form of a value. `unit` is set where it is an amount in that unit, `ambiguous` where it may be another value.
+
+    A `relative` form (tomorrow, Friday) is one only in what somebody says, not in the text that tells the date.
+    """
 
     text: str
     how: str
     ambiguous: bool = False
     unit: str = ""
+    relative: bool = False
 
 
 def rendered(value: Any, slot: Slot, clock: Clock) -> Iterator[Rendered]:
@@ -289,16 +308,18 @@ def _relative(day: date, today: date) -> Iterator[Rendered]:
     distance = (day - today).days
     for pack in PACKS:
         how = f"today is {today}"
-        yield from (Rendered(word, how) for word, days in pack.days.items() if days == distance)
+        yield from (
+            Rendered(word, how, relative=True) for word, days in pack.days.items() if days == distance
+        )
         if 0 <= distance <= 400:
             for number in (str(distance), *pack.numbers.get(distance, ())):
-                yield from (Rendered(one.format(n=number), how) for one in pack.in_days)
+                yield from (Rendered(one.format(n=number), how, relative=True) for one in pack.in_days)
             if distance % 7 == 0:
                 for number in (str(distance // 7), *pack.numbers.get(distance // 7, ())):
-                    yield from (Rendered(one.format(n=number), how) for one in pack.in_weeks)
+                    yield from (Rendered(one.format(n=number), how, relative=True) for one in pack.in_weeks)
         if -7 <= distance <= 14:
             yield from (
-                Rendered(name, how, not 0 < distance < 7)
+                Rendered(name, how, not 0 < distance < 7, relative=True)
                 for name in pack.weekdays[day.weekday()]
                 if len(name) > 3
             )
@@ -381,8 +402,10 @@ def _text(value: str, form: Form | None, clock: Clock) -> Iterator[Rendered]:
         yield Rendered(spaced, "the same words")
     if form in {Form.CODE, Form.TOKEN} and " " in folded:
         yield Rendered(folded.replace(" ", "_"), "the same words")
-    if form is Form.ADDRESS:
+    if form is Form.ADDRESS or (form is Form.TOKEN and re.match(r"\d+[a-z]? \w", folded)):
         yield from _streets(folded)
+    if not folded.isascii():
+        yield from (Rendered(other, "the same letters without accents") for other in unaccented(folded))
     if form is Form.TOKEN and re.fullmatch(r"\d{4}-\d{2}-\d{2}", folded):
         yield from _date(folded, clock)
     if decimal_of(value) is not None and form is not Form.EMAIL:

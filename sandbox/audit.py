@@ -24,8 +24,9 @@ from sandtrail.ledgers.provenance import Traced, argument_of
 from sandtrail.ledgers.resolve import provenance
 from sandtrail.ledgers.specs import Catalog, OperationFact
 from sandtrail.ledgers.trajectory import Offer, ToolFact, Trajectory
+from sandtrail.ledgers.verbs import verb_writes
 from sandtrail.ledgers.words import Access, Grade, Overall
-from sandtrail.sandbox.claimed import claimed_ledger, verb_writes, writes_of
+from sandtrail.sandbox.claimed import claimed_ledger, writes_of
 from sandtrail.sandbox.interchange.recording import Recording, Tool
 from sandtrail.sandbox.reported import BadLines, reported_ledger
 from sandtrail.scenarios.judge import Verdict, judge
@@ -109,7 +110,7 @@ class AuditedRun:
 
 
 class Audit(Mapping[str, AuditedRun]):
-    """The runs of an audit by their ids, in the order in which they were read."""
+    """The runs of an audit by their ids, in the order in which they were read; the end of an id will do for one."""
 
     def __init__(self, runs: Iterable[AuditedRun]) -> None:
         self._runs = {run.id: run for run in runs}
@@ -127,6 +128,15 @@ class Audit(Mapping[str, AuditedRun]):
 
     def __len__(self) -> int:
         return len(self._runs)
+
+
+def is_named(key: str, name: str) -> bool:
+    """Whether a run goes by this name: its id, or the end of it behind the file's name.
+
+    >>> is_named("airline/task-25", "task-25"), is_named("airline/task-25", "25")
+    (True, False)
+    """
+    return key == name or key.endswith((f"/{name}", f"#{name}"))
 
 
 def audit(

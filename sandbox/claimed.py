@@ -18,23 +18,10 @@ from sandtrail.ledgers.book import Book, Ledger
 from sandtrail.ledgers.conversation import Answered, Conversation, ToolCall
 from sandtrail.ledgers.entries import Attempt, Effect, Origin, Page
 from sandtrail.ledgers.slots import id_kind, words_of
+from sandtrail.ledgers.verbs import WRITES, verb_writes
 from sandtrail.ledgers.words import Access, Grade, OriginKind, Outcome
 from sandtrail.sandbox.interchange.recording import Tool
 from sandtrail.sandbox.reported import effect_name
-
-_WRITES = frozenset(
-    "add append apply approve assign attach book buy cancel capture change charge close create credit deactivate delete "
-    "disable discard edit enable exchange execute grant insert issue lock merge modify move open order patch pay place post "
-    "publish purchase put redeem refund register reject remove rename replace report reset restore return revoke save "
-    "schedule send set ship start stop submit subscribe swap transfer undo unlock unsubscribe update upgrade upload void "
-    "withdraw write".split()
-)
-_READS = frozenset(
-    "browse calculate check compare compute convert count describe estimate fetch find get inspect list load locate look "
-    "lookup open_page preview query quote read resolve retrieve search select show summarize think track validate verify "
-    "view".split()
-)
-_HANDS_OVER = re.compile(r"human|hand_?over|hand_?off|escalat", re.IGNORECASE)
 
 
 def writes_of(tool: Tool) -> tuple[bool, str]:
@@ -54,16 +41,6 @@ def writes_of(tool: Tool) -> tuple[bool, str]:
     return verb_writes(tool.spec.name)
 
 
-def verb_writes(name: str) -> tuple[bool, str]:
-    """Whether the name of a tool sounds like a write: the first of its words that is a known verb decides."""
-    if _HANDS_OVER.search(name):
-        return False, "inferred: it hands over to a person"
-    for word in words_of(name):
-        if word in _WRITES or word in _READS:
-            return word in _WRITES, f"inferred from the verb '{word}'"
-    return False, "inferred: no verb of its name is known to write"
-
-
 def effect_of(name: str) -> str:
     """The effect that a tool's name claims.
 
@@ -71,7 +48,7 @@ def effect_of(name: str) -> str:
     ('pending_order.cancelled', 'orders.cancelled', 'certificate.sent')
     """
     words = words_of(name)
-    verb = next((word for word in words if word in _WRITES), words[-1] if words else "done")
+    verb = next((word for word in words if word in WRITES), words[-1] if words else "done")
     rest = [word for word in words if word != verb]
     return effect_name(f"{'_'.join(rest) or 'thing'}.{verb}")
 

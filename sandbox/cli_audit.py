@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sandtrail.ledgers import Overall
 from sandtrail.ledgers.provenance import Verdict
-from sandtrail.sandbox.audit import AuditedRun, audited
+from sandtrail.sandbox.audit import AuditedRun, audited, is_named
 from sandtrail.sandbox.cli import EXIT_CODES, UsageError, print_lines
 from sandtrail.sandbox.interchange.sources import recordings
 from sandtrail.sandbox.interchange.tools import BadTools
@@ -64,7 +64,7 @@ class Totals:
         self.formats[run.recording.format] += 1
         self.grades[str(run.grade)] += 1
         worst = run.findings[0] if run.findings else None
-        said = f"{worst.code} at {worst.at}" if worst else ""
+        said = worst.code if worst else ""
         calls = len(run.trajectory.made) if run.trajectory else 0
         ungrounded = sum(not one.grounded for one in given)
         rank = worst.severity.rank if worst else -1
@@ -111,7 +111,7 @@ def _json(runs: Iterable[AuditedRun]) -> int:
 def _page(runs: Iterable[AuditedRun], options: argparse.Namespace) -> int:
     seen: list[str] = []
     for run in runs:
-        if run.id == options.run:
+        if is_named(run.id, options.run):
             if options.json:
                 sys.stdout.write(json.dumps({"runs": [run.as_json()]}, ensure_ascii=True, indent=2) + "\n")
             else:
@@ -183,10 +183,11 @@ def table(totals: Totals, files: str) -> Iterator[Line]:
     """The runs, worst first; then the findings by code, the origins of all arguments, and the verdicts."""
     rows = sorted(totals.rows, key=lambda row: (_WORST.index(row.overall), -row.rank, -row.ungrounded))
     yield Line(f"{'run':<26}{'verdict':<9}{'calls':>5}{'unsourced':>11}  gravest finding", "bold")
+    common = len(common_prefix([row.id for row in rows]))
     for row in rows[:MOST_ROWS]:
         word, style = _word(row.overall)
         unsourced = f"{row.ungrounded} of {row.arguments}" if row.arguments else "-"
-        text = f"{padded(row.id, 26)}{padded(word, 9)}{row.calls:>5}{unsourced:>11}  {row.worst}"
+        text = f"{padded(row.id[common:], 26)}{padded(word, 9)}{row.calls:>5}{unsourced:>11}  {row.worst}"
         yield Line(cut(text), style.replace("bold ", ""))
     if len(rows) > MOST_ROWS:
         yield Line(f"... and {len(rows) - MOST_ROWS} more", "dim")
@@ -202,8 +203,23 @@ def table(totals: Totals, files: str) -> Iterator[Line]:
     yield from _worth(totals.grades)
     worst = rows[0] if rows and rows[0].rank >= 0 else None
     if worst is not None:
-        yield from wrapped(f"look: sandtrail audit {files} --run {shlex.quote(worst.id)}", "", "  ", "dim")
+        yield from wrapped(
+            f"look: sandtrail audit {files} --run {shlex.quote(worst.id[common:])}", "", "  ", "dim"
+        )
     yield Line(_closing(totals))
+
+
+def common_prefix(names: list[str]) -> str:
+    """What all names begin with, up to a slash: the name of the one file they are from.
+
+    >>> common_prefix(["air/task-1", "air/task-12"]), common_prefix(["air/task-1", "rail/task-1"]), common_prefix(["a/b"])
+    ('air/', '', 'a/')
+    """
+    if not names:
+        return ""
+    first, last = min(names), max(names)
+    same = next((place for place, char in enumerate(first) if last[place : place + 1] != char), len(first))
+    return first[: first.rfind("/", 0, same) + 1]
 
 
 def _word(overall: Overall) -> tuple[str, str]:

@@ -138,7 +138,9 @@ def minted_from_another(scene: Scene) -> Label:
     met(scene, f"Please refund order {meant.number}.")
     listed(scene, orders)
     digits = meant.number.removeprefix("W")
-    prefix = {"retail": "credit_card_", "uuid": "payment-", "opaque": "PAYMENT"}.get(scene.dialect.name, "pay_")
+    prefix = {"retail": "credit_card_", "uuid": "payment-", "opaque": "PAYMENT"}.get(
+        scene.dialect.name, "pay_"
+    )
     scene.nowhere(f"{prefix}{digits}")
     at = scene.call("refund_payment", payment_id=f"{prefix}{digits}", amount=Amount(meant.total))
     return scene.label(at, "payment_id", "invented", "wrong_kind", "near_miss")
@@ -259,5 +261,3 @@ def wrong_id_in_note(scene: Scene) -> Label:
         "add_note", customer_id=scene.customer.id, text=f"Refunded payment {wrong} of order {meant.number}."
     )
     return scene.label(at, "text", *(("near_miss",) if near else ("invented",)))
-
-

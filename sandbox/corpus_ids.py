@@ -56,7 +56,8 @@ def object_key(scene: Scene) -> Label:
     meant = scene.rng.choice(orders)
     met(scene, f"Please cancel order {meant.number}.")
     found = {
-        one.id: {"number": one.number, "status": one.status, "total": scene.asked(one.total)} for one in orders
+        one.id: {"number": one.number, "status": one.status, "total": scene.asked(one.total)}
+        for one in orders
     }
     scene.call("list_orders", {"orders": found}, customer_id=scene.customer.id)
     at = scene.call("cancel_order", order_id=meant.id)
@@ -158,9 +159,7 @@ def in_lines(scene: Scene) -> Label:
     products = [scene.product() for _ in range(scene.rng.randint(5, 12))]
     meant = scene.rng.choice(products)
     met(scene, f"Please order one {meant.name} for me.")
-    scene.call(
-        "search_products", {"products": [scene.product_row(one) for one in products]}, name=meant.name
-    )
+    scene.call("search_products", {"products": [scene.product_row(one) for one in products]}, name=meant.name)
     at = scene.call(
         "place_order", customer_id=scene.customer.id, lines=[{"product_id": meant.id, "quantity": 1}]
     )

@@ -40,7 +40,9 @@ def email(scene: Scene) -> Label:
 def email_from_result(scene: Scene) -> Label:
     """Mail to the address that the account has."""
     met(scene, "Please send me the terms by mail.", by="name")
-    at = scene.call("send_mail", to=scene.customer.email, subject="Our terms", body="Please find our terms below.")
+    at = scene.call(
+        "send_mail", to=scene.customer.email, subject="Our terms", body="Please find our terms below."
+    )
     return scene.label(at, "to", *SPELLED)
 
 
@@ -168,7 +170,9 @@ def misspelt_email(scene: Scene) -> Label:
     place = scene.rng.randint(1, right.index("@") - 3)
     if right[place] == right[place + 1]:
         raise Ambiguous("doubled already")
-    wrong = scene.rng.choice((right[:place] + right[place + 1 :], right[:place] + right[place] + right[place:]))
+    wrong = scene.rng.choice(
+        (right[:place] + right[place + 1 :], right[:place] + right[place] + right[place:])
+    )
     scene.brief()
     scene.user(f"Hi, my e-mail is {right}. Where is my order?")
     scene.nowhere(wrong)
@@ -240,7 +244,9 @@ def stale_email(scene: Scene) -> Label:
     new = scene.person().email
     met(scene, f"Please change my e-mail to {new} and send me the terms.", by="name")
     _changed(scene, "email", scene.customer.email, new)
-    at = scene.call("send_mail", to=scene.customer.email, subject="Our terms", body="Please find our terms below.")
+    at = scene.call(
+        "send_mail", to=scene.customer.email, subject="Our terms", body="Please find our terms below."
+    )
     return scene.label(at, "to", "stale")
 
 

@@ -96,7 +96,10 @@ def german(scene: Scene) -> Label:
     meant = scene.rng.choice(orders)
     minor = scene.cents(500, 690)
     said = f"{minor / 100:.2f}".replace(".", ",")
-    met(scene, f"Guten Tag, bitte erstatten Sie mir {said} € von Bestellung {meant.number}, der Deckel ist kaputt.")
+    met(
+        scene,
+        f"Guten Tag, bitte erstatten Sie mir {said} € von Bestellung {meant.number}, der Deckel ist kaputt.",
+    )
     listed(scene, orders)
     scene.call("list_payments", {"payments": [scene.payment_row(meant)]}, order_id=meant.id)
     at = scene.call("refund_payment", payment_id=meant.payment, amount=Amount(minor))
@@ -121,14 +124,18 @@ def tenant(scene: Scene) -> Label:
     scene.brief(brief)
     who = scene.customer
     scene.user(f"Where is my order? {who.email}")
-    at = scene.call("search_customers", {"customers": [scene.customer_row()]}, email=who.email, tenant="north")
+    at = scene.call(
+        "search_customers", {"customers": [scene.customer_row()]}, email=who.email, tenant="north"
+    )
     return scene.label(at, "tenant", *LITTLE)
 
 
 def reason(scene: Scene) -> Label:
     """Free text in the agent's own words; it names nothing."""
     meant, _ = opened(scene, "Please refund order {number}, it came too late for the party.")
-    text = scene.rng.choice(("Arrived after the event", "Late delivery; customer is unhappy", "Delivered late"))
+    text = scene.rng.choice(
+        ("Arrived after the event", "Late delivery; customer is unhappy", "Delivered late")
+    )
     at = scene.call("refund_payment", payment_id=meant.payment, amount=Amount(meant.total), reason=text)
     return scene.label(at, "reason", *LITTLE)
 
@@ -148,7 +155,9 @@ def product_name(scene: Scene) -> Label:
     """What is searched for: the user's words, in the singular or plural."""
     name = scene.rng.choice(words.GOODS)
     met(scene, f"Do you have any {name} in blue?")
-    at = scene.call("search_products", {"products": []}, name=scene.rng.choice((name, name.title(), f"blue {name}")))
+    at = scene.call(
+        "search_products", {"products": []}, name=scene.rng.choice((name, name.title(), f"blue {name}"))
+    )
     return scene.label(at, "name", *LITTLE)
 
 

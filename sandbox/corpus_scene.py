@@ -259,7 +259,11 @@ class Scene:
         if self.dialect.results == "minor":
             return value.minor
         places = DECIMALS[self.currency]
-        return f"{value.minor / 10**places:.{places}f}" if self.dialect.results == "text" else self.major(value.minor)
+        return (
+            f"{value.minor / 10**places:.{places}f}"
+            if self.dialect.results == "text"
+            else self.major(value.minor)
+        )
 
     def _given(self, value: Any, name: str = "") -> Any:
         if isinstance(value, Amount):
@@ -355,7 +359,9 @@ class Scene:
         self._say(Decided(Calls(tuple(made))), *(one.text for one in made))
         for one, (tool, _, result, error) in zip(made, asked, strict=True):
             self._calls += 1
-            text = result if isinstance(result, str) else json.dumps({"ok": True} if result is None else result)
+            text = (
+                result if isinstance(result, str) else json.dumps({"ok": True} if result is None else result)
+            )
             self._say(Answered(one, text, error, self._calls if self.own else None), text)
             self._book(tool, one, changes, error=error)
         return first
@@ -391,7 +397,13 @@ class Scene:
 
     def unsaid(self, minor: int) -> int:
         """The amount, if it stands nowhere in any usual form."""
-        forms = {str(minor), f"{minor / 100:.2f}", f"{minor / 100:,.2f}", f"{minor:,}", str(self.major(minor))}
+        forms = {
+            str(minor),
+            f"{minor / 100:.2f}",
+            f"{minor / 100:,.2f}",
+            f"{minor:,}",
+            str(self.major(minor)),
+        }
         self.nowhere(*forms, *(form.replace(".", ",") for form in forms))
         return minor
 

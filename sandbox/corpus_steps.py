@@ -38,7 +38,9 @@ def paid(scene: Scene, orders: Sequence[Order]) -> int:
     return scene.call("list_payments", {"payments": rows, "next_cursor": None}, customer_id=scene.customer.id)
 
 
-def opened(scene: Scene, wish: str = "{number}", *, least: int = 5, most: int = 60) -> tuple[Order, list[Order]]:
+def opened(
+    scene: Scene, wish: str = "{number}", *, least: int = 5, most: int = 60
+) -> tuple[Order, list[Order]]:
     """A customer whose orders and payments are listed; `{number}` in the wish is the number of the order it is about."""
     orders = scene.orders(least, most)
     meant = scene.rng.choice(orders)

@@ -67,7 +67,12 @@ class Dialect:
         return "id" if self.key == "id" else self.shown(f"{kind}_id")
 
 
-_RETAIL = {"customer_id": "user_id", "payment_id": "payment_method_id", "line": "address1", "line2": "address2"}
+_RETAIL = {
+    "customer_id": "user_id",
+    "payment_id": "payment_method_id",
+    "line": "address1",
+    "line2": "address2",
+}
 DIALECTS = {
     one.name: one
     for one in (
