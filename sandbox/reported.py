@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
+from sandtrail.ledgers.bindings import Binding
 from sandtrail.ledgers.book import Book, Ledger
 from sandtrail.ledgers.conversation import ToolCall
 from sandtrail.ledgers.entries import Attempt, Effect, Origin, Page
@@ -59,10 +60,14 @@ def facts_of(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def reported_ledger(
-    lines: Iterable[Mapping[str, Any]], calls: Mapping[str, ToolCall], run: str = "reported"
+    lines: Iterable[Mapping[str, Any]],
+    calls: Mapping[str, ToolCall],
+    run: str = "reported",
+    *,
+    bindings: tuple[Binding, ...] = (),
 ) -> tuple[Ledger, dict[str, int]]:
     """The books that these lines tell of, and the attempt of each call id. Raises BadLines."""
-    book, attempts = Book(run, {}), dict[str, int]()
+    book, attempts = Book(run, {}, bindings), dict[str, int]()
     ordered = list(lines)
     for number, line in enumerate(ordered, start=1):
         if not isinstance(line.get("op"), str) or line.get("status") not in _OUTCOMES:

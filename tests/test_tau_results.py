@@ -19,16 +19,16 @@ from sandtrail.sandbox.interchange import tau, tau2
 from sandtrail.sandbox.interchange.recording import Recording
 
 
-def call(id: str, name: str = "get_user", arguments: str = '{"user_id": "u1"}') -> dict[str, Any]:
-    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+def call(key: str, arguments: str = '{"user_id": "u1"}') -> dict[str, Any]:
+    return {"id": key, "type": "function", "function": {"name": "get_user", "arguments": arguments}}
 
 
 def assistant(*calls: dict[str, Any], content: str | None = None) -> dict[str, Any]:
     return {"role": "assistant", "content": content, **({"tool_calls": list(calls)} if calls else {})}
 
 
-def tool(id: str, content: Any = "{}") -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": id, "name": "get_user", "content": content}
+def tool(key: str, content: Any = "{}") -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": key, "name": "get_user", "content": content}
 
 
 def result(*messages: Any, task: Any = 3, trial: Any = 0, **more: Any) -> dict[str, Any]:
@@ -139,14 +139,14 @@ def said(role: str, content: str | None, *calls: dict[str, Any], **more: Any) ->
     return {"role": role, "content": content, "tool_calls": list(calls) or None, **more}
 
 
-def called(id: str, requestor: str = "assistant", **arguments: Any) -> dict[str, Any]:
-    return {"id": id, "name": "get_user", "arguments": arguments, "requestor": requestor}
+def called(key: str, requestor: str = "assistant", **arguments: Any) -> dict[str, Any]:
+    return {"id": key, "name": "get_user", "arguments": arguments, "requestor": requestor}
 
 
 def answered(
-    id: str, content: str = "{}", *, error: bool = False, requestor: str = "assistant"
+    key: str, content: str = "{}", *, error: bool = False, requestor: str = "assistant"
 ) -> dict[str, Any]:
-    return {"role": "tool", "id": id, "content": content, "requestor": requestor, "error": error}
+    return {"role": "tool", "id": key, "content": content, "requestor": requestor, "error": error}
 
 
 def simulated(*messages: Any, policy: Any = "Policy.", tasks: Any = (), **more: Any) -> Recording:
