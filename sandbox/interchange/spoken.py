@@ -68,6 +68,11 @@ class Said:
     bare: bool = False
 
     @property
+    def is_reply(self) -> bool:
+        """Whether the model only says something."""
+        return self.role == "assistant" and not self.calls
+
+    @property
     def key(self) -> tuple[object, ...]:
         """Two records of one message have the same key."""
         if self.calls:

@@ -87,7 +87,11 @@ class _Thread:
             for said in span.heard
         ] + [_Entry(said, span.id, rank, offered=offered) for said in span.said]
         self.tools.extend(span.tools or ())
-        self.entries = _aligned(self.entries, new) if span.heard or not self.entries else self._told(new)
+        if history and self.entries and self.entries[-1].said.is_reply:
+            # The last request says what was answered; an agent's span may word that in another way.
+            known = {entry.said.key for entry in self.entries}
+            new = [entry for entry in new if not entry.said.is_reply or entry.said.key in known]
+        self.entries = _aligned(self.entries, new) if span.heard or history else self._told(new)
 
     def _told(self, new: list[_Entry]) -> list[_Entry]:
         """Only what came out was recorded: it comes last, but for calls that are known."""
@@ -172,8 +176,8 @@ class _Weaver:
             self._hollow.append(span)
             return
         thread = self._joined(span)
-        thread.leaves.append(span)
         thread.merge(span, rank, history=not thread.entries)
+        thread.leaves.append(span)
         self._note(thread, span)
 
     def _outer(self, span: Span, rank: int) -> None:
