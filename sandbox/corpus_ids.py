@@ -93,10 +93,10 @@ def other_case(scene: Scene) -> Label:
 
 def from_error(scene: Scene) -> Label:
     """The error of the call before says which id is wanted."""
-    order = scene.order()
+    order, orders = scene.order(), scene.orders()
     met(scene, "Please send my last order back.")
-    wrong = scene.order()
-    scene.call("get_order", answer_of(scene, wrong), order_id=wrong.id)
+    listed(scene, orders)
+    wrong = orders[-1]
     said = f"This order was replaced by order {order.id}; use that one."
     scene.call("create_return", said, error=True, order_id=wrong.id)
     at = scene.call("create_return", order_id=order.id)

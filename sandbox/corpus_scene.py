@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from sandtrail.fakes.edge import Edge, run_key
@@ -37,7 +37,10 @@ from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.ledgers.trees import as_list, as_object
 from sandtrail.ledgers.words import Access, Grade, OriginKind, Outcome
 from sandtrail.sandbox import corpus_words as words
-from sandtrail.sandbox.corpus_tools import DIALECTS, FOREIGN, OURS, foreign_id, offer_of, writes
+from sandtrail.sandbox.corpus_tools import DIALECTS, FOREIGN, OURS, foreign_id, offer_of, own_key, schemas, shown, writes
+
+
+T = TypeVar("T")
 
 
 class Ambiguous(Exception):
@@ -120,18 +123,19 @@ class Scene:
         self.now = datetime(day.year, day.month, day.day, rng.randint(9, 13), rng.randrange(60), tzinfo=UTC)
         self.clocked = self.own or rng.random() < 0.5
         self.messages: list[Message] = []
-        self._edge = Edge(run_key(seed, "corpus"), style=self.dialect.name) if self.own else None
+        self._edge = Edge(run_key(rng.getrandbits(40), "corpus"), style=self.dialect.name) if self.own else None
         self._bindings: list[Binding] = []
         self._pages: list[Page] = []
         self._ids: dict[str, list[str]] = {}
         self._taken: set[object] = set()
+        self._amounts: list[int] = []
         self._text: list[str] = []
         self._calls = 0
         self.customer = self.person()
 
     # -- what there is ---------------------------------------------------------------------------------------
 
-    def once(self, draw: Any) -> Any:
+    def once(self, draw: Callable[[], T]) -> T:
         """A draw that this scene has not made before."""
         for _ in range(200):
             value = draw()
@@ -171,11 +175,14 @@ class Scene:
 
     def cents(self, low: int = 700, high: int = 60000) -> int:
         """A fresh amount that is no round number; hard scenes have many that are a few cents apart."""
-        amounts = [one for one in self._taken if isinstance(one, int)]
-        if self.hard and amounts and self.rng.random() < 0.25:
-            base = self.rng.choice(sorted(amounts))
-            return self.once(lambda: max(1, base + self.rng.randint(-9, 9)))
-        return self.once(lambda: self.rng.randint(low, high) // 10 * 10 + self.rng.randint(1, 9))
+        if self.hard and self._amounts and self.rng.random() < 0.25:
+            base = self.rng.choice(self._amounts)
+            return self._amount(lambda: max(1, base + self.rng.randint(-9, 9)))
+        return self._amount(lambda: self.rng.randint(low, high) // 10 * 10 + self.rng.randint(1, 9))
+
+    def _amount(self, draw: Callable[[], int]) -> int:
+        self._amounts.append(self.once(draw))
+        return self._amounts[-1]
 
     def person(self, last: str = "") -> Person:
         """A fresh customer."""
@@ -230,7 +237,7 @@ class Scene:
 
     def shown(self, name: str) -> str:
         """A field or tool under the dialect's name."""
-        return self.dialect.shown(name, self.suffix)
+        return shown(self.dialect.name, name, self.suffix)
 
     def major(self, minor: int) -> float | int:
         """The amount in the currency's main unit."""
@@ -249,7 +256,7 @@ class Scene:
 
     def row(self, kind: str, raw: str, **fields: Any) -> dict[str, Any]:
         """A row of a result in this dialect."""
-        return {self.dialect.own_key(kind): raw} | {
+        return {own_key(self.dialect.name, kind): raw} | {
             self.shown(name): self._told(value) for name, value in fields.items()
         }
 
@@ -385,15 +392,10 @@ class Scene:
 
     def nowhere(self, *forms: object) -> None:
         """Raises Ambiguous where one of these stands in what was said so far, or in a schema."""
-        seen = "\n".join((*self._text, self._schemas())).lower()
+        seen = "\n".join((*self._text, schemas(self.dialect.name, self.suffix))).lower()
         for form in map(str, forms):
             if form.lower() in seen:
                 raise Ambiguous(form)
-
-    def _schemas(self) -> str:
-        return "\n".join(
-            json.dumps(tool.input_schema) for tool in offer_of(self.dialect.name, self.suffix).catalog.tools
-        )
 
     def unsaid(self, minor: int) -> int:
         """The amount, if it stands nowhere in any usual form."""

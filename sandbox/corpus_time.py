@@ -25,9 +25,9 @@ def _coming(scene: Scene, *, least: int = 20, most: int = 300) -> date:
 
 
 def _english(scene: Scene, day: date) -> str:
-    month = words.MONTHS[day.month - 1]
+    month, ending = words.MONTHS[day.month - 1], {21: "st", 22: "nd", 23: "rd"}.get(day.day, "th")
     return scene.rng.choice(
-        (f"{month} {day.day}", f"{month[:3]} {day.day}", f"{day.day} {month}", f"the {day.day}th of {month}")
+        (f"{month} {day.day}", f"{month[:3]} {day.day}", f"{day.day} {month}", f"the {day.day}{ending} of {month}")
     )
 
 
@@ -211,7 +211,7 @@ def swapped(scene: Scene) -> Label:
     """4 May became 5 April."""
     day = scene.today + timedelta(days=scene.rng.randint(20, 150))
     day = day.replace(day=scene.rng.choice([one for one in range(1, 13) if one != day.month]))
-    met(scene, f"{VISIT} on {scene.rng.choice((words.MONTHS, words.MONTHS))[day.month - 1]} {day.day}.")
+    met(scene, f"{VISIT} on {words.MONTHS[day.month - 1]} {day.day}.")
     return _visit(scene, date(day.year, day.day, day.month), *WRONG)
 
 

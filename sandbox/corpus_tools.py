@@ -14,6 +14,7 @@ Only the first two say what their slots are; of the others there are names, desc
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -61,10 +62,6 @@ class Dialect:
             return word
         first, *rest = word.split("_")
         return first + "".join(part.capitalize() for part in rest)
-
-    def own_key(self, kind: str) -> str:
-        """Under which name a row of this kind gives its own id."""
-        return "id" if self.key == "id" else self.shown(f"{kind}_id")
 
 
 _RETAIL = {
@@ -129,6 +126,18 @@ def foreign_id(dialect: Dialect, kind: str, rng: Random, name: str = "") -> str:
     if kind == "payment":
         return f"{rng.choice(('credit_card', 'paypal', 'gift_card'))}_{rng.randint(10**6, 10**7 - 1)}"
     return f"#W{rng.randint(10**6, 10**7 - 1)}"
+
+
+@cache
+def shown(dialect: str, word: str, suffix: str) -> str:
+    """A field, parameter or tool under the dialect's name."""
+    return DIALECTS[dialect].shown(word, suffix)
+
+
+@cache
+def own_key(dialect: str, kind: str) -> str:
+    """Under which name a row of this kind gives its own id."""
+    return "id" if DIALECTS[dialect].key == "id" else DIALECTS[dialect].shown(f"{kind}_id")
 
 
 # -- what every tool takes -----------------------------------------------------------------------------------
@@ -233,6 +242,12 @@ def offer_of(name_of_dialect: str, suffix: str) -> Offer:
         specs.append(ToolSpec(shown, words, schema))
         facts[shown] = _fact(dialect, name, access, f"{required} {optional}".split(), suffix)
     return Offer(0, Catalog(tuple(specs)), facts)
+
+
+@cache
+def schemas(dialect: str, suffix: str) -> str:
+    """All schemas of a dialect as one text."""
+    return "\n".join(json.dumps(tool.input_schema) for tool in offer_of(dialect, suffix).catalog.tools)
 
 
 def _schema(dialect: Dialect, name: str) -> Mapping[str, Any]:
