@@ -36,11 +36,8 @@ def substring(trajectory: Trajectory, call: int, pointer: str) -> bool:
 def token_set(trajectory: Trajectory, call: int, pointer: str, *, share: float = SHARE) -> bool:
     """Whether at least this share of the value's words were seen. A value without words counts as found."""
     value = argument(trajectory, call, pointer)
-    words = set() if value is None else set(_WORD.findall(_text(value).lower()))
-    if not words:
-        return True
-    seen = set(_WORD.findall(_dump(trajectory, call)))
-    return len(words & seen) >= share * len(words)
+    words = frozenset[str]() if value is None else _words(_text(value).lower())
+    return not words or len(words & _words(_dump(trajectory, call))) >= share * len(words)
 
 
 def argument(trajectory: Trajectory, call: int, pointer: str) -> Any:
@@ -55,6 +52,10 @@ def argument(trajectory: Trajectory, call: int, pointer: str) -> Any:
         else:
             return None
     return value
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text))
 
 
 def _text(value: Any) -> str:

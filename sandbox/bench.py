@@ -1,4 +1,4 @@
-"""What each stage costs: medians in milliseconds, on the machine it runs on.
+"""What each stage costs: medians in milliseconds, on the machine it runs on; and how well provenance is told.
 
 Worlds hold as many unnamed customers as asked for, each with an address, an order with a line, and a payment.
 The write is the heaviest one shipped: a refund inserts a refund and two postings and updates the payment.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 from sandtrail.fakes import SERVICES, World
 from sandtrail.ledgers import WorldSpec
+from sandtrail.sandbox import corpus_report
+from sandtrail.sandbox.corpus_report import BASELINES, ENGINE, Measured
 from sandtrail.sandbox.sandbox import Sandbox
 from sandtrail.sandbox.trail import Line
 
@@ -72,6 +74,16 @@ def bench(*, customers: int = 1000, rounds: int = 200) -> dict[str, float]:
     measured["import_ms"] = _import(min(rounds, 5))
     measured[REFERENCE] = _reference(rounds)
     return {name: round(measured[name], 4) for name in (*AIMS, REFERENCE)}
+
+
+CORPUS = 200
+"""At how many seeds the labelled corpus is played at most."""
+
+
+def detectors(*, rounds: int = CORPUS) -> dict[str, Measured]:
+    """Both baselines and the engine on the same specimens of the labelled corpus, at as many seeds as rounds."""
+    asked = {**BASELINES, "sandtrail": ENGINE}
+    return corpus_report.compared(range(min(rounds, CORPUS)), asked)
 
 
 def _timed(
@@ -184,8 +196,10 @@ def _import(rounds: int) -> float:
     )
 
 
-def table(measured: dict[str, float], customers: int, rounds: int) -> Iterator[Line]:
-    """The measures beside what was aimed at."""
+def table(
+    measured: dict[str, float], customers: int, rounds: int, found: Mapping[str, Measured]
+) -> Iterator[Line]:
+    """The measures beside what was aimed at, and what the detectors found."""
     yield Line(f"{'stage':<44}{'median ms':>12}{'aim ms':>10}", "bold")
     for name, aim in AIMS.items():
         value = measured[name]
@@ -198,4 +212,5 @@ def table(measured: dict[str, float], customers: int, rounds: int) -> Iterator[L
         f"{'for scale: a GET over httpx.MockTransport':<44}{measured[REFERENCE]:>12.3f}{0.27:>10.2f}", "dim"
     )
     yield Line(f"{customers} customers, {rounds} rounds; aims are for 1000 customers", "dim")
+    yield from corpus_report.table(found)
     yield Line("exit 0: measured")

@@ -21,11 +21,14 @@ def selftest_command(options: argparse.Namespace) -> int:
 
 def bench_command(options: argparse.Namespace) -> int:
     """Measure what each stage costs."""
-    from sandtrail.sandbox.bench import bench, table  # noqa: PLC0415  as above
+    from sandtrail.sandbox.bench import bench, detectors, table  # noqa: PLC0415  as above
 
     measured = bench(customers=options.customers, rounds=options.rounds)
+    found = detectors(rounds=options.rounds)
     if options.json:
-        print_json({"stages": measured, "customers": options.customers, "rounds": options.rounds})
+        told = {name: one.in_full() for name, one in found.items()}
+        counts = {"customers": options.customers, "rounds": options.rounds}
+        print_json({"stages": measured, "provenance": told, **counts})
     else:
-        print_lines(table(measured, options.customers, options.rounds))
+        print_lines(table(measured, options.customers, options.rounds, found))
     return 0

@@ -25,7 +25,8 @@ from sandtrail.sandbox import corpus_money as money
 from sandtrail.sandbox import corpus_people as people
 from sandtrail.sandbox import corpus_rest as rest
 from sandtrail.sandbox import corpus_time as times
-from sandtrail.sandbox.corpus_scene import Ambiguous, Label, Scene
+from sandtrail.sandbox.corpus_parts import Ambiguous, Label
+from sandtrail.sandbox.corpus_scene import Scene
 
 Make: TypeAlias = Callable[[Scene], Label]
 SALTS = 60

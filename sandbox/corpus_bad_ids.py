@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sandtrail.sandbox.corpus_scene import Ambiguous, Amount, Label, Scene, far
+from sandtrail.sandbox.corpus_parts import Ambiguous, Amount, Label, far
+from sandtrail.sandbox.corpus_scene import Scene
 from sandtrail.sandbox.corpus_steps import answer_of, listed, met, opened, paid
 from sandtrail.sandbox.corpus_tools import EXAMPLE_DATE, EXAMPLE_NUMBER
 

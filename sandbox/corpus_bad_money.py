@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sandtrail.sandbox.corpus_scene import Ambiguous, Amount, Label, Scene
+from sandtrail.sandbox.corpus_parts import Ambiguous, Amount, Label
+from sandtrail.sandbox.corpus_scene import Scene
 from sandtrail.sandbox.corpus_steps import listed, met, opened, paid
 
 NOWHERE = ("invented",)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sandtrail.sandbox.corpus_scene import Amount, Label, Scene
+from sandtrail.sandbox.corpus_parts import Amount, Label
+from sandtrail.sandbox.corpus_scene import Scene
 from sandtrail.sandbox.corpus_steps import answer_of, listed, met, opened, paid
 
 SEEN = ("exact", "normalised")
@@ -187,7 +188,7 @@ def own_key(scene: Scene) -> Label:
     at = scene.call(
         "refund_payment", payment_id=meant.payment, amount=Amount(meant.total), idempotency_key=key
     )
-    return scene.label(at, "idempotency_key", *SEEN, "partial", "derived", "default", "low_information")
+    return scene.label(at, "idempotency_key", *SEEN, "generated", "partial", "derived", "default", "low_information")
 
 
 def earlier_turn(scene: Scene) -> Label:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sandtrail.sandbox import corpus_words as words
-from sandtrail.sandbox.corpus_scene import Ambiguous, Amount, Label, Order, Scene
+from sandtrail.sandbox.corpus_parts import Ambiguous, Amount, Label, Order
+from sandtrail.sandbox.corpus_scene import Scene
 from sandtrail.sandbox.corpus_steps import listed, met, opened, paid
 
 READ = ("exact", "normalised")

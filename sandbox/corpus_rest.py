@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sandtrail.sandbox import corpus_words as words
-from sandtrail.sandbox.corpus_scene import Amount, Label, Scene
+from sandtrail.sandbox.corpus_parts import Amount, Label
+from sandtrail.sandbox.corpus_scene import Scene
 from sandtrail.sandbox.corpus_steps import listed, met, opened
 from sandtrail.sandbox.corpus_tools import CABINS
 
@@ -11,7 +12,7 @@ LITTLE = ("low_information", "exact", "normalised", "derived", "default", "enum"
 
 
 def _visit(scene: Scene, field: str, value: object) -> Label:
-    at = scene.call("book_visit", customer_id=scene.customer.id, **{field: value})
+    at = scene.call("book_visit", error=False, customer_id=scene.customer.id, **{field: value})
     return scene.label(at, field, *LITTLE)
 
 
@@ -114,7 +115,7 @@ def left_out(scene: Scene) -> Label:
     how = scene.rng.choice(("absent", "null", "empty"))
     if how != "absent":
         given["line2"] = None if how == "null" else ""
-    at = scene.call("set_address", customer_id=scene.customer.id, **given)
+    at = scene.call("set_address", error=False, customer_id=scene.customer.id, **given)
     return scene.label(at, "line2", "omitted", "low_information", "default")
 
 

@@ -9,9 +9,7 @@ raises `Ambiguous`: the specimen is made again from the next salt.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any, TypeVar
@@ -37,77 +35,20 @@ from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.ledgers.trees import as_list, as_object
 from sandtrail.ledgers.words import Access, Grade, OriginKind, Outcome
 from sandtrail.sandbox import corpus_words as words
-from sandtrail.sandbox.corpus_tools import DIALECTS, FOREIGN, OURS, foreign_id, offer_of, own_key, schemas, shown, writes
-
+from sandtrail.sandbox.corpus_parts import Ambiguous, Amount, Label, Order, Person, Product, far
+from sandtrail.sandbox.corpus_tools import (
+    DIALECTS,
+    FOREIGN,
+    OURS,
+    foreign_id,
+    offer_of,
+    own_key,
+    schemas,
+    shown,
+    writes,
+)
 
 T = TypeVar("T")
-
-
-class Ambiguous(Exception):
-    """A careful person could not label this one: the value that should be nowhere happens to occur."""
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """Money of the scene's currency, in minor units; each place spells it in its own way."""
-
-    minor: int
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """A customer."""
-
-    symbol: str
-    id: str
-    first: str
-    last: str
-    email: str
-    phone: str
-    line: str
-    city: str
-    state: str
-    postcode: str
-
-    @property
-    def name(self) -> str:
-        """First and last name."""
-        return f"{self.first} {self.last}"
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """Something that is sold."""
-
-    symbol: str
-    id: str
-    name: str
-    price: int
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """An order with the payment made for it; `number` is what people call it by."""
-
-    symbol: str
-    id: str
-    number: str
-    customer: Person
-    status: str
-    total: int
-    payment_symbol: str
-    payment: str
-    card: str
-    placed: str
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """Which argument of a scene is labelled, and which verdicts a careful person accepts for it."""
-
-    call: int
-    pointer: str
-    verdicts: frozenset[str]
 
 
 class Scene:
@@ -123,7 +64,9 @@ class Scene:
         self.now = datetime(day.year, day.month, day.day, rng.randint(9, 13), rng.randrange(60), tzinfo=UTC)
         self.clocked = self.own or rng.random() < 0.5
         self.messages: list[Message] = []
-        self._edge = Edge(run_key(rng.getrandbits(40), "corpus"), style=self.dialect.name) if self.own else None
+        self._edge = (
+            Edge(run_key(rng.getrandbits(40), "corpus"), style=self.dialect.name) if self.own else None
+        )
         self._bindings: list[Binding] = []
         self._pages: list[Page] = []
         self._ids: dict[str, list[str]] = {}
@@ -426,30 +369,3 @@ class Scene:
             now=self.now.isoformat() if self.clocked else "",
             zone=self.zone if self.clocked else "UTC",
         )  # fmt: skip
-
-
-def far(one: str, other: str) -> bool:
-    """Whether two texts are more than two edits apart. What letters they have mostly tells already.
-
-    >>> far("pay_7Q2M9XKD", "pay_7Q2M9XDK"), far("pay_7Q2M9XKD", "pay_1RZT4BBB")
-    (False, True)
-    """
-    letters, others = Counter(one), Counter(other)
-    if max((letters - others).total(), (others - letters).total()) > 2:
-        return True
-    return edits(one, other) > 2
-
-
-def edits(one: str, other: str) -> int:
-    """How many characters must be replaced, put in or left out to make one from the other.
-
-    >>> edits("pay_7Q2M", "pay_7Q3M"), edits("4412", "441")
-    (1, 1)
-    """
-    before = list(range(len(other) + 1))
-    for row, a in enumerate(one, start=1):
-        line = [row]
-        for column, b in enumerate(other, start=1):
-            line.append(min(before[column] + 1, line[-1] + 1, before[column - 1] + (a != b)))
-        before = line
-    return before[-1]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sandtrail.sandbox.corpus_scene import Order, Person, Scene
+from sandtrail.sandbox.corpus_parts import Order, Person
+from sandtrail.sandbox.corpus_scene import Scene
 
 
 def met(scene: Scene, wish: str, *, by: str = "email", brief: str = "", found: Person | None = None) -> None:

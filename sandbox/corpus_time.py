@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 
 from sandtrail.sandbox import corpus_words as words
-from sandtrail.sandbox.corpus_scene import Ambiguous, Label, Scene
+from sandtrail.sandbox.corpus_parts import Ambiguous, Label
+from sandtrail.sandbox.corpus_scene import Scene
 from sandtrail.sandbox.corpus_steps import listed, met
 
 DAY = ("normalised", "derived", "exact", "partial")
@@ -27,7 +28,12 @@ def _coming(scene: Scene, *, least: int = 20, most: int = 300) -> date:
 def _english(scene: Scene, day: date) -> str:
     month, ending = words.MONTHS[day.month - 1], {21: "st", 22: "nd", 23: "rd"}.get(day.day, "th")
     return scene.rng.choice(
-        (f"{month} {day.day}", f"{month[:3]} {day.day}", f"{day.day} {month}", f"the {day.day}{ending} of {month}")
+        (
+            f"{month} {day.day}",
+            f"{month[:3]} {day.day}",
+            f"{day.day} {month}",
+            f"the {day.day}{ending} of {month}",
+        )
     )
 
 

@@ -5,6 +5,7 @@ ledger     faults seeded into the evidence: the expected rule at the expected pl
            seen to hold alone
 judges     flawed agents (`zoo`), in scenarios that they fit: the expected finding at the expected place
 recovery   runs with something wrong in them (`recoveries`), each with the label that a careful person gives
+provenance the labelled corpus of arguments (`corpus`): found ones must not be accused, bad ones must not pass
 honest     doings of services, and the reference runs of all scenarios: they must raise nothing
 """
 
@@ -17,12 +18,16 @@ from sandtrail.fakes import World
 from sandtrail.fakes.store import Guards
 from sandtrail.ledgers import Fault, FaultPlan, Finding, WorldSpec
 from sandtrail.ledgers.specs import FaultKind
+from sandtrail.sandbox.corpus_report import ENGINE, Detect, Measured, lines, measured, summary
 from sandtrail.sandbox.recoveries import Judged, judged
 from sandtrail.sandbox.saboteur import SPEC, Saboteur
 from sandtrail.sandbox.trail import Line
 from sandtrail.sandbox.zoo import Hunt, hunt
 from sandtrail.sandbox.zoo_evidence import ALL, Scene, Seeded, honest_scenes, ledger_faults
 from sandtrail.sandbox.zoo_report import recovery_lines, zoo_lines
+
+SEEDS = range(40)
+"""The seeds at which the corpus is played here, each class once at each; `sandtrail bench` plays 200 of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +60,11 @@ class Outcomes:
     honest: int
     judges: Hunt = field(default_factory=Hunt)
     recovery: tuple[Judged, ...] = ()
+    provenance: Measured = field(default_factory=Measured)
 
     @property
     def passed(self) -> bool:
-        """Everything seeded was named, nothing honest was accused."""
+        """Everything seeded was named, nothing honest was accused; the corpus with very few exceptions."""
         return not self.missed and not self.false_alarms
 
     @property
@@ -78,29 +84,32 @@ class Outcomes:
             *(checked.fault.name for checked in self.ledger if not checked.named),
             *self.judges.missed,
             *(f"{one.case.name}: {one.said}" for one in self.recovery if not one.agrees),
+            *(() if self.provenance.passed else (f"provenance: {summary(self.provenance)}",)),
         )
 
     def as_json(self) -> dict[str, object]:
-        """The counts, and what was missed."""
+        """The counts, the rates of the corpus, and what was missed."""
         groups = self.groups
         return {
             "seeded": sum(group["seeded"] for group in groups.values()),
             "named": sum(group["named"] for group in groups.values()),
             "false_alarms": len(self.false_alarms),
             "honest": self.honest,
-            "groups": groups,
+            "groups": {**groups, "provenance": self.provenance.as_json()},
             "missed": list(self.missed),
         }
 
 
-def selftest() -> Outcomes:
-    """Seed everything, and say what was named."""
+def selftest(detect: Detect = ENGINE) -> Outcomes:
+    """Seed everything, and say what was named; `detect` is asked where each argument of the corpus came from."""
     ledger = tuple(Checked(fault, _played(fault.scene, fault.guards)) for fault in ledger_faults())
     honest = [(name, _played(scene, ALL)) for name, scene in honest_scenes()]
     judges = hunt()
     accused = [(f"the reference run of {name}", findings) for name, findings in judges.accused]
     alarms = (*(one for one in honest if one[1]), *accused)
-    return Outcomes(ledger, alarms, len(honest) + judges.references, judges, judged())
+    return Outcomes(
+        ledger, alarms, len(honest) + judges.references, judges, judged(), measured(SEEDS, detect)
+    )
 
 
 def _played(scene: Scene, guards: Guards) -> tuple[Finding, ...]:
@@ -124,6 +133,8 @@ def report(outcomes: Outcomes) -> Iterator[Line]:
     yield from zoo_lines(outcomes.judges)
     yield Line("")
     yield from recovery_lines(outcomes.recovery)
+    yield Line("")
+    yield from lines(outcomes.provenance)
     yield from _summary(outcomes)
 
 
@@ -135,6 +146,7 @@ def _summary(outcomes: Outcomes) -> Iterator[Line]:
     said = {"ledger": "seeded faults named", "judges": "flawed runs named", "recovery": "labels agreed with"}
     for group, count in outcomes.groups.items():
         yield Line(f"{group:<8}  {count['named']} of {count['seeded']} {said[group]}", "bold")
+    yield Line(f"corpus    {summary(outcomes.provenance)}", "bold")
     yield Line(f"honest    {outcomes.honest} scenes, {len(outcomes.false_alarms)} false alarms", "bold")
     yield Line(
         "exit 0: everything seeded is named"
