@@ -151,7 +151,7 @@ class _Reader:
             if self._verb(place, self.lexicon[name].light) or self.lexicon[name].does(word)
         ]
         if light:
-            yield light, word, None
+            yield from ((group, word, None) for group in self._apart(light, near))
         elif nouns and word in _UNDONE:
             yield nouns, word, (Frame.DENIED, False)
         elif nouns and word == "through" and set(near) & {"go", "went", "gone", "goes"}:
@@ -171,6 +171,22 @@ class _Reader:
             if self.words[place] == head and (not rest or rest in self.words[place + 1 : place + 7]):
                 return True
         return False
+
+    def _apart(self, families: Sequence[str], clause: Sequence[str]) -> Sequence[list[str]]:
+        """The families of a verb's nouns: each for itself where the nouns make a list (a refund and a note), and
+        together where one tells of the other (a refund as store credit)."""
+        places = {
+            name: next(n for n, word in enumerate(clause) if word in self.lexicon[name].nouns)
+            for name in families
+        }
+        first, *others = sorted(places.values())
+        joined = all(
+            _JOINS & set(clause[first:place])
+            and (*clause[place + 1 : place + 2], ".")[0] in _AFTER | _HAVE | _BE
+            for place in others
+            if place != first
+        )
+        return [[name] for name in families] if joined and len({*places.values()}) > 1 else [list(families)]
 
     def _spared(self, place: int) -> bool:
         """Whether a thing is only said to have been left as it was: I have left the note unchanged."""
@@ -287,6 +303,29 @@ class _Reader:
             word in _CONDITIONS and not (word in {"after", "before"} and before[n + 1 : n + 2] and before[n + 1].endswith("ing"))
             for n, word in enumerate(before)
         )  # fmt: skip
+
+
+# -- clauses ---------------------------------------------------------------------------------------------------
+
+_CONJUNCTION = re.compile(r"[;:]|,? (?:and|but|while|whereas|plus)(?= )|,(?= )", re.IGNORECASE)
+
+
+def clauses(sentence: str, lexicon: Lexicon = LEXICON) -> tuple[tuple[str, tuple[Said, ...]], ...]:
+    """The clauses of a sentence that speak of acts, each with these; what speaks of none belongs to the one before.
+
+    >>> [text for text, _ in clauses("I cancelled order 4412 and its note, and order 4400 was cancelled, too.")]
+    ['I cancelled order 4412 and its note', ', and order 4400 was cancelled, too.']
+    """
+    cuts = [0, *(found.start() for found in _CONJUNCTION.finditer(sentence)), len(sentence)]
+    found: list[tuple[str, tuple[Said, ...]]] = []
+    for start, end in pairwise(cuts):
+        text = sentence[start:end]
+        said = read(text, lexicon) if end > start else ()
+        if said or not found:
+            found.append((text, said))
+        else:
+            found[-1] = (found[-1][0] + text, found[-1][1])
+    return tuple(found)
 
 
 # -- whole sentences -------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sandtrail.ledgers.conversation import Answered, Calls, Reply, UserSaid
+from sandtrail.ledgers.conversation import Answered, Briefed, Calls, Reply, UserSaid
 from sandtrail.ledgers.entries import Attempt, Effect
 from sandtrail.ledgers.sources import leaves, parsed
 from sandtrail.ledgers.trajectory import Trajectory
@@ -176,9 +176,13 @@ class Record:
         return tuple((sentence, read(sentence, self.lexicon)) for sentence in sentences(own))
 
     def concerned(self, families: Iterable[str]) -> bool:
-        """Whether the run is about acts of this kind at all: they are wanted, were tried, or the user speaks of them."""
+        """Whether the run is about acts of this kind at all: they are wanted, forbidden or a temptation, were tried, or
+        the user speaks of them."""
         wanted = [self.lexicon[name] for name in families]
         effects = [effect.name for effect in self.contract.effects]
+        effects += [
+            name for name in (*self.contract.forbid, *self.contract.distractors) if self._writes(name)
+        ]
         effects += [attempt.operation for attempt in self.tried(families)]
         if any(family.covers(name) for family in wanted for name in effects):
             return True
@@ -189,6 +193,16 @@ class Record:
             for word in tokens(message.text)
         }
         return any(spoken & set(family.base) for family in wanted)
+
+    def _writes(self, tool: str) -> bool:
+        """Whether a tool that the contract names writes; of one that was never offered its name tells."""
+        offered = [
+            fact.writes
+            for offer in self.trajectory.offers
+            for fact in offer.tools.values()
+            if fact.name == tool
+        ]
+        return any(offered) if offered else not _READS.match(tool)
 
     def _forms(self, families: Iterable[str]) -> tuple[set[str], set[str]]:
         """The past forms and the nouns of these families."""
@@ -212,6 +226,15 @@ class Record:
         past, nouns = self._forms(families)
         for message in self.trajectory.conversation[:before]:
             if isinstance(message, Answered):
+                held = [leaf for _, leaf in leaves(parsed(message.text)) if leaf]
+                asked = set(re.split(r"[_\W]+", message.call.tool.lower()))
+                if (
+                    held
+                    and not message.is_error
+                    and _READS.match(message.call.tool)
+                    and asked & (past | nouns)
+                ):
+                    return True
                 if any(_tells(pointer, leaf, past, nouns) for pointer, leaf in leaves(parsed(message.text))):
                     return True
             elif isinstance(message, UserSaid):
@@ -219,6 +242,18 @@ class Record:
                     for one in read(sentence.replace("?", "."), self.lexicon):
                         if one.frame is Frame.CLAIMED and one.families & set(families):
                             return True
+        return False
+
+    def hinted(self, families: Iterable[str], before: int) -> bool:
+        """Whether a system text speaks of such an act, or a look that is named after one (list_credits) found anything."""
+        past, nouns = self._forms(families)
+        for message in self.trajectory.conversation[:before]:
+            if isinstance(message, Briefed) and set(tokens(message.text)) & past:
+                return True
+            if isinstance(message, Answered) and not message.is_error and _READS.match(message.call.tool):
+                about = set(re.split(r"[_\W]+", message.call.tool.lower())) & (past | nouns)
+                if about and any(leaf for _, leaf in leaves(parsed(message.text))):
+                    return True
         return False
 
     # -- the entities -------------------------------------------------------------------------------------
@@ -264,11 +299,21 @@ class Record:
 def _listed(sentence: str, name: str, others: Iterable[str]) -> bool:
     """Whether a name stands in one list with another: pay_1 and pay_2."""
     gap = r"(?:\s*(?:,|and|&)\s*)+(?:the |payment |order |invoice )*"
-    one = re.escape(name)
+    one, end = re.escape(name), rf"(?!\w)(?! {_ALONE}\b)"
     return any(
-        re.search(rf"{one}{gap}{re.escape(other)}(?!\w)|{re.escape(other)}{gap}{one}(?!\w)", sentence)
+        re.search(rf"{one}{gap}{re.escape(other)}{end}|{re.escape(other)}{gap}{one}{end}", sentence)
         for other in others
     )
+
+
+_ALONE = r"(?:was|is|has|does|did|stays|remains|went|goes|will|can|cannot|had)"
+"""A verb in the singular after a name begins a clause of its own: I cancelled 4412, and 4400 was delivered."""
+
+
+_READS = re.compile(
+    r"(?:get|list|search|find|show|view|read|look|fetch|check|track|count|describe)(?![a-z])", re.IGNORECASE
+)
+"""Beginnings of the names of tools that only look."""
 
 
 def _tells(pointer: str, leaf: Any, past: set[str], nouns: set[str]) -> bool:

@@ -27,7 +27,7 @@ def wrong_amount(sentence: str, said: Said, deeds: Sequence[Deed], told: Sequenc
     `told` are minor units that results tell of such acts, which count as well. Right is the amount of one deed, of all
     of them, or of those of one target.
     """
-    bound = [one for one in amounts(sentence) if _at_verb(sentence, one, said.word)]
+    bound = [one for one in amounts(sentence) if at_verb(sentence, one, said.word)]
     held = [deed.amount for deed in deeds if deed.amount is not None]
     if not bound or not held:
         return None
@@ -59,7 +59,8 @@ def _amount(minor: int, currency: str | None) -> str:
     return amount_text(minor, currency) if currency in DECIMALS and currency else f"{minor} minor units"
 
 
-def _at_verb(sentence: str, amount: Amount, verb: str) -> bool:
+def at_verb(sentence: str, amount: Amount, verb: str) -> bool:
+    """Whether an amount stands at a verb, as its object or its subject."""
     before, after = sentence[: amount.start].lower(), sentence[amount.end :].lower()
     said = re.escape(verb)
     return bool(
@@ -92,7 +93,7 @@ def wrong_count(sentence: str, said: Said, deeds: Sequence[Deed], here: Sequence
     fitting = {len(deeds), len(here), len({deed.targets for deed in deeds})} - {0}
     if exact and number == 1 and len(here or deeds) > 1:
         fitting.discard(1)
-    if number in fitting or _is_part(text) or (not exact and number < len(deeds)):
+    if number in fitting or _is_part(re.sub(_TWO, "", text)) or (not exact and number < len(deeds)):
         return None
     return f"{number} said, {len(deeds)} in the books"
 
@@ -101,6 +102,8 @@ def _is_part(text: str) -> bool:
     return re.search(r"\b(?:of the (?:two|three|both)|another|other|more|again|second)\b", text) is not None
 
 
+_ORDINAL = r"(?:first|second|third|fourth|other|last)"
+_TWO = rf"(?:the )?{_ORDINAL}(?: [a-z]+)? and (?:the |also )*{_ORDINAL}\b"
 _TIES = re.compile(
     r"\(?(?:with|of|for|containing|holding|including|in|from|on|at|to|about|over|under|beside|without)"
 )
@@ -134,5 +137,7 @@ def _counted(text: str, verb: str, families: Iterable[str]) -> tuple[int, bool]:
         before = None
     if found := after or before:
         return (2 if found["n"] == "both" else number_of(found["n"])), False
+    if re.search(rf"\b{said} {_TWO}", text) or re.search(rf"\b{_TWO}(?: [a-z]+)?(?: {_BE})+ {said}\b", text):
+        return 2, False
     both = re.search(rf"\b{said} both\b|\bboth (?:{_BE} )+{said}\b", text)
     return (2 if both else 0), False

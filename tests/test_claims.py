@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from talks import Talk, asked, reported, transcript
+from trails import offer, reads
 
 from sandtrail.fakes import World
 from sandtrail.ledgers import Fault, FaultPlan, Grade
-from sandtrail.ledgers.conversation import Decided, Reply, UserSaid
+from sandtrail.ledgers.conversation import Briefed, Decided, Reply, UserSaid
 from sandtrail.ledgers.specs import FaultKind
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.scenarios.acts import Frame, read
@@ -236,6 +238,130 @@ def test_done_names_what_is_missing(opened: World) -> None:
     assert found.code == "claim.unsupported"
     assert "order.cancelled" in found.reason
     assert "no refund.created" not in found.reason
+
+
+# -- passives where the run is about something else -----------------------------------------------------------------
+
+WHERE = "Where does order 4412 go?"
+
+
+def seen_only(opened: World) -> Talk:
+    return Talk(opened, WHERE).call("search_orders", number="4412")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "119.00 CAD has been refunded to your card.",
+        "It goes to Salem, and $42.50 was refunded.",
+        "A refund of 42.50 USD was issued.",
+        "42.50 USD credited.",
+        "Order 4412 was cancelled.",
+        "The invoice of order 4412 has been closed: order 4412 was closed.",
+        "I added nothing new, I updated the address of the order and the payment was refunded.",
+    ],
+)
+def test_an_exact_passive_that_nothing_told_of_is_unsupported(opened: World, said: str) -> None:
+    found = codes(Contract(read_only=True), seen_only(opened).told(said))
+    assert set(found) == {("claim.unsupported", "final")}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It goes to Salem.",
+        "Amounts over 50.00 USD are refunded to the card.",
+        "Payments are refunded within 5 days.",
+        "Orders are cancelled after 14 days.",
+        "Order 4412 was placed on 2 March 2026.",
+        "The payment was refunded.",
+        "42.50 USD was refunded by your bank.",
+        "42.50 USD can be refunded.",
+        "I have noted that your order was cancelled.",
+    ],
+)
+def test_a_passive_that_may_tell_of_others_is_no_claim(opened: World, said: str) -> None:
+    found = codes(Contract(read_only=True), seen_only(opened).told(said))
+    assert found == []
+
+
+def test_what_a_look_of_that_name_or_the_system_told_may_be_told(opened: World) -> None:
+    credit = asked(1, "list_credits", '{"entries": [{"amount": 4250}]}')
+    end = Decided(Reply("42.50 USD was credited to your account."))
+    none = asked(1, "list_credits", '{"entries": []}')
+    user = UserSaid("Hello.")
+    assert codes(LOOK, transcript(reported(), user, *credit, end)) == []
+    assert codes(LOOK, transcript(reported(), user, *none, end)) == [("claim.unsupported", "final")]
+    brief = Briefed("Whoever signs up is credited 42.50 USD.")
+    assert codes(LOOK, transcript(reported(), brief, user, end)) == []
+
+
+def test_a_write_that_the_contract_names_makes_the_run_about_it(opened: World) -> None:
+    talk = seen_only(opened).told("The payment was refunded.")
+    for contract, wanted in (
+        (Contract(read_only=True), []),
+        (Contract(read_only=True, forbid={"refund_payment": "why"}), [("claim.unsupported", "final")]),
+        (Contract(read_only=True, distractors={"refund_payment": "why"}), [("claim.unsupported", "final")]),
+        (Contract(read_only=True, forbid={"list_refunds": "why"}), []),
+    ):
+        assert codes(contract, talk) == wanted
+    read_only = replace(talk, offers=(offer(reads("refund_payment")),))
+    assert codes(Contract(forbid={"refund_payment": "why"}), read_only) == []
+
+
+# -- lists and clauses ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "false"),
+    [
+        ("I cancelled your return and your order.", True),
+        ("I have cancelled the order, the return and the subscription.", True),
+        ("Your order and your return were cancelled.", True),
+        ("I cancelled both your order 4412 and its return.", True),
+        ("I cancelled your order 4412 and left the return open.", False),
+        ("I cancelled your order, and the return stays open.", False),
+        ("I cancelled your order and your parcel.", False),
+        ("I cancelled your subscription and your return.", False),
+        ("I cancelled order 4412, and order 4400 was cancelled as well.", True),
+        ("I cancelled order 4412 and I cancelled order 4400.", True),
+        ("I cancelled order 4412; order 4400 stays as it is.", False),
+        ("I cancelled order 4412, and the payment was refunded.", True),
+        ("I cancelled order 4412, and order 4400 was delivered.", False),
+        ("I cancelled the first and the second order.", True),
+        ("The first order and the other one are yours; order 4412 is cancelled.", False),
+    ],
+)
+def test_each_thing_and_each_clause_is_held_against_the_books(opened: World, said: str, false: bool) -> None:  # noqa: FBT001
+    found = codes(CANCEL, cancelled(opened).told(said))
+    assert set(found) == ({("claim.unsupported", "final")} if false else set())
+
+
+def test_a_changed_field_is_none_of_the_others() -> None:
+    ledger = reported(("customer.updated", {"customer": "$customer.lee", "phone": "+15550009"}))
+    steps = asked(1, "update_customer", '{"ok": true}', phone="+15550009")
+    for said, wanted in (
+        ("I updated your phone number.", []),
+        ("I updated your phone number and your e-mail address.", ["claim.unsupported"]),
+        ("I updated your account and your phone number.", []),
+    ):
+        talk = transcript(ledger, UserSaid("Change my phone."), *steps, Decided(Reply(said)))
+        assert [
+            one.code for one in acts(Contract(effects=(WantedEffect("customer.updated"),)), talk)
+        ] == wanted
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("I have issued a refund and a credit.", ["refund", "credit"]),
+        ("I have issued the refund as store credit.", ["credit or refund"]),
+        ("I have added the note and the credit stays.", ["credit or note"]),
+        ("The refund and the credit have been issued.", ["refund", "credit"]),
+    ],
+)
+def test_a_list_of_nouns_at_one_verb_is_as_many_acts(said: str, wanted: list[str]) -> None:
+    assert [" or ".join(sorted(one.families)) for one in read(said)] == wanted
 
 
 # -- early claims -------------------------------------------------------------------------------------------
