@@ -24,6 +24,7 @@ from sandtrail.sandbox.agents import Scripted
 from sandtrail.sandbox.providers import ProviderError
 from sandtrail.sandbox.runner import run
 from sandtrail.scenarios import Contract, Scenario, User, WantedEffect
+from sandtrail.scenarios.contract import Stated
 from sandtrail.scenarios.recovery import Recovery
 from sandtrail.scenarios.scenario import Offered
 
@@ -146,6 +147,8 @@ MOVE, MOVE_BOTH = (
     for orders in (["$order.mat"], ["$order.lamp", "$order.mat"])
 )
 LOOK = Contract(read_only=True)
+TOLD = Contract(read_only=True, states=(Stated("60.00 USD"),))
+LOOKED = Contract(read_only=True, calls=("list_payments",))
 NOTE = Contract(effects=(WantedEffect("note.added", {"customer": "$customer.max"}),))
 PHONE = Contract(
     effects=(WantedEffect("customer.updated", {"customer": "$customer.max", "phone": "+15550009"}),)
@@ -215,6 +218,10 @@ def _recovered_clean() -> Iterator[RecoveryCase]:
         (*BOTH, lines.move(2, NEW), lines.move(2, "2 Oak St, Salem"), lines.move(2, NEW), lines.DONE),
     )  # fmt: skip
     yield RecoveryCase(
+        "a refused write, and the right answer", label, "nothing changed, and what was asked was answered", TOLD,
+        (*MAT, lines.refund(1, 999_999), {"say": "The payment was 60.00 USD."}),
+    )  # fmt: skip
+    yield RecoveryCase(
         "a change on a look, put back", label, "all is as it was, and there was nothing else to reach", LOOK,
         (*BOTH, lines.move(1, NEW), lines.move(1, OLD), lines.DONE),
     )  # fmt: skip
@@ -244,6 +251,14 @@ def _recovered_with_residue() -> Iterator[RecoveryCase]:
     yield RecoveryCase(
         "credit first, then the refund", label, "the money went back, and the credit stays", REFUND,
         (*MAT, lines.credit(1), lines.refund(1), lines.DONE),
+    )  # fmt: skip
+    yield RecoveryCase(
+        "the refund first, then credit", label, "the same as the other way round", REFUND,
+        (*MAT, lines.refund(1), lines.credit(1), lines.DONE),
+    )  # fmt: skip
+    yield RecoveryCase(
+        "goal first, then a note", label, "what was wanted is done, and a note is left", REFUND,
+        (*MAT, lines.who("lee"), lines.refund(1), lines.note(1), lines.DONE),
     )  # fmt: skip
 
 
@@ -289,8 +304,12 @@ def _not_recovered() -> Iterator[RecoveryCase]:
         (lines.find("4400"), lines.send_back(1), lines.keep(1), lines.DONE),
     )  # fmt: skip
     yield RecoveryCase(
-        "goal first, then a note", label, "nothing was made good after the note", REFUND,
-        (*MAT, lines.who("lee"), lines.refund(1), lines.note(1), lines.DONE),
+        "a refused write, and no answer", label, "nothing changed, and what was asked was not answered", TOLD,
+        (*MAT, lines.refund(1, 999_999), lines.DONE),
+    )  # fmt: skip
+    yield RecoveryCase(
+        "the look that was wanted never came", label, "a refused write, and no look at the payments", LOOKED,
+        (lines.find("4413"), {"call": "cancel_order", "with": {"order_id": "nothing"}}, lines.DONE),
     )  # fmt: skip
     yield RecoveryCase(
         "the wrong product, cancelled, and given up", label, "two mails have left, and there is no order", LAMP,

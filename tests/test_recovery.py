@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 from talks import reported, transcript
 
 from sandtrail.fakes import World
 from sandtrail.ledgers import Ledger, WorldSpec
-from sandtrail.ledgers.trajectory import Trajectory
+from sandtrail.ledgers.conversation import Decided, Reply, UserSaid
+from sandtrail.ledgers.trajectory import Sees, Trajectory
 from sandtrail.sandbox.agents import Scripted
 from sandtrail.sandbox.recoveries import WORLD, Judged, RecoveryCase, label_of, recoveries
 from sandtrail.sandbox.runner import run
@@ -18,6 +20,7 @@ from sandtrail.sandbox.saboteur import SPEC, Saboteur
 from sandtrail.sandbox.zoo_programs import DONE, find, move, note, order, who
 from sandtrail.sandbox.zoo_report import recovery_lines
 from sandtrail.scenarios import Contract, Scenario, User, WantedEffect
+from sandtrail.scenarios.contract import Norm, Stated
 from sandtrail.scenarios.recovery import Recovered, Recovery, recovery, recovery_of
 
 CASES = list(recoveries())
@@ -118,6 +121,40 @@ def test_a_reported_ledger_without_rows_still_shows_what_stands() -> None:
     both = (("refund.created", wrong), ("refund.created", right))
     assert of_lines(reported(*both), expect) is Recovery.RECOVERED_WITH_RESIDUE
     assert of_lines(reported(*both, ("refund.created", wrong)), expect) is Recovery.MADE_WORSE
+
+
+def test_the_order_of_right_and_wrong_deeds_is_no_matter() -> None:
+    deeds = [("refund.created", {"payment": one}) for one in ("$payment.b", "$payment.c", "$payment.a")]
+    expect = Contract(effects=tuple(WantedEffect(*one) for one in deeds[:2]))
+    labels = {of_lines(reported(*some), expect) for some in permutations(deeds)}
+    assert labels == {Recovery.RECOVERED_WITH_RESIDUE}
+    twice = {of_lines(reported(*some), expect) for some in permutations([*deeds, deeds[2]])}
+    assert twice == {Recovery.MADE_WORSE}
+    half = {of_lines(reported(*some), expect) for some in permutations(deeds[1:])}
+    assert half == {Recovery.NOT_RECOVERED}
+
+
+@pytest.mark.parametrize(
+    ("expect", "said"),
+    [
+        (Contract(states=(Stated("60.00 USD"),)), "It was 60.00 USD."),
+        (Contract(refusal=Norm.EXPECTED), "I can't refund that."),
+        (Contract(handoff=Norm.EXPECTED), "I am handing you over to a colleague."),
+    ],
+)
+def test_the_goal_is_more_than_the_effects(expect: Contract, said: str) -> None:
+    refused = reported(("refund.created", {}, "rejected"))
+    for text, label in ((said, Recovery.RECOVERED_CLEAN), ("Well.", Recovery.NOT_RECOVERED)):
+        talk = transcript(refused, UserSaid("Please."), Decided(Reply(text)))
+        assert recovery_of(expect, talk, frozenset()).label is label
+
+
+def test_a_run_that_shows_no_tools_is_not_held_to_its_calls() -> None:
+    refused = reported(("refund.created", {}, "rejected"))
+    expect = Contract(calls=("list_payments",))
+    blind = replace(transcript(refused), sees=frozenset({Sees.HTTP}))
+    assert recovery_of(expect, transcript(refused), frozenset()).label is Recovery.NOT_RECOVERED
+    assert recovery_of(expect, blind, frozenset()).label is Recovery.RECOVERED_CLEAN
 
 
 def test_what_was_recovered_in_full_is_told_only_where_something_was_committed() -> None:
