@@ -114,7 +114,8 @@ def totals(results: Sequence[Result]) -> Iterator[Line]:
     ambiguous = sum(result.scenario.expect.ambiguous for result in results)
     if ambiguous:
         said = f"{counted(ambiguous, 'run')} of cases that people label differently"
-        yield from wrapped(f"{said}: not scored on the first decision", "", "  ", "")
+        told = "their first decisions are not counted here, and a tool that nobody named is still wrong"
+        yield from wrapped(f"{said}: {told}", "", "  ", "")
     unexpected = sum(result.unexpected_writes for result in results)
     yield Line(f"unexpected writes {unexpected}", "bold red" if unexpected else "bold")
     usage = used(results)

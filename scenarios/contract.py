@@ -52,7 +52,9 @@ class WantedEffect:
         return self.times if self.most is None else self.most
 
     def __str__(self) -> str:
-        facts = " ".join(f"{name}={value}" for name, value in self.facts.items())
+        facts = " ".join(
+            f"no {name}" if value is None else f"{name}={value}" for name, value in self.facts.items()
+        )
         return f"{self.name} {facts}".strip()
 
 

@@ -158,7 +158,9 @@ class Extra:
         if self.meant is not None:
             wrong = _wrong_facts(self.meant, effect)
             wanted = self.meant.facts
-            said = ", ".join(f"{name} is {effect.facts.get(name)}, wanted {wanted[name]}" for name in wrong)
+            said = ", ".join(
+                f"{name} is {_told(effect.facts.get(name))}, wanted {_told(wanted[name])}" for name in wrong
+            )
             return _wrong_code(self.meant, wrong), f"{effect.name}: {said}"
         if named and self.before:
             others = "; ".join(f"before it {one}, at attempt {one.attempt}" for one in self.before)
@@ -168,6 +170,11 @@ class Extra:
             return "effect.duplicate", f"{effect} was committed once more than allowed ({times(full.limit)})"
         asked = "the request is read-only" if contract.read_only else "it was not asked for"
         return "effect.unauthorized_write", f"{effect}: {'only others were asked for' if named else asked}"
+
+
+def _told(value: object) -> str:
+    """A fact in words: what must be absent is nothing, and no None."""
+    return "nothing" if value is None else str(value)
 
 
 def _scale(wanted: WantedEffect, finding: Finding, effect: Effect) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ The first decision is judged by itself, whatever became of the run (`first_decis
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -197,7 +198,8 @@ def _choice(contract: Contract, trajectory: Trajectory, made: Made) -> Iterator[
         return
     fact = fact_of(trajectory, made)
     if fact.deprecated:
-        reason = f"{fact.name} is deprecated: use {fact.deprecated}"
+        instead = re.sub(r"^use\s+|[\s.]+$", "", fact.deprecated, flags=re.IGNORECASE)
+        reason = f"{fact.name} is deprecated: use {instead}"
         yield Finding("selection.deprecated_alias", made.at, reason)
     if fact.name in contract.forbid:
         reason = f"{fact.name} must not be called here: {contract.forbid[fact.name]}"

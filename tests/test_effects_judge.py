@@ -74,6 +74,18 @@ def test_another_detail_of_the_right_effect_is_a_wrong_detail() -> None:
     )
 
 
+def test_a_fact_that_must_be_absent_is_told_in_words() -> None:
+    line = WantedEffect(
+        "customer.updated", {"customer": "$customer.lee", "phone": None, "email": "lee@b.test"}
+    )
+    assert str(line) == "customer.updated customer=$customer.lee no phone email=lee@b.test"
+    happened = effect("customer.updated", customer="$customer.lee", phone="+1", email=None)
+    finding = next(judge.effects(Contract(effects=(line,)), did(happened)))
+    assert finding.reason == (
+        "customer.updated: phone is +1, wanted nothing, email is nothing, wanted lee@b.test"
+    )
+
+
 def test_the_same_again_is_a_duplicate_whatever_its_amount() -> None:
     assert codes((wanted(),), refund(1), refund(2)) == [("effect.duplicate", "attempt 2")]
     assert codes((wanted(),), refund(1), refund(2, amount=499)) == [("effect.duplicate", "attempt 2")]

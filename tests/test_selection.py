@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from trails import ASKED, batch, call, offer, reads, said, say, told, trail, writes
+from trails import ASKED, batch, call, offer, one, reads, said, say, told, trail, writes
 
 from sandtrail.ledgers.conversation import Decided, Declared, Malformed, Message, Refused, Reply, Truncated
 from sandtrail.ledgers.trajectory import Offer, ToolFact, Trajectory
@@ -202,6 +202,13 @@ def test_a_tool_that_was_offered_at_an_earlier_step_is_unavailable_now() -> None
 def test_a_tool_that_comes_only_later_is_unknown_before() -> None:
     offers = (offer(READ), offer(READ, WRITE, step=1))
     assert chosen(Contract(), "cancel_order", offers=offers) == [("selection.unknown_tool", "call 1")]
+
+
+@pytest.mark.parametrize("told", ["search_orders", "use search_orders", "Use search_orders."])
+def test_what_to_use_instead_is_said_once(told: str) -> None:
+    old = reads("find_order", deprecated=told)
+    (finding,) = choices(Contract(), shown(*one(call("find_order")), offers=(offer(old),)))
+    assert finding.reason == "find_order is deprecated: use search_orders"
 
 
 def test_a_deprecated_and_forbidden_tool_is_both() -> None:

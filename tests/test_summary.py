@@ -242,12 +242,40 @@ def test_people_who_disagree_are_not_scored() -> None:
     split = Contract(labels=(Label("ann", ("a",)), Label("bo", ("b",))))
     told = texts(totals([result("a"), *(result(f"s{n}", expect=split) for n in range(11))]))
     assert "1 of 1 (21-100 %) first decisions are right" in told
+    said = " ".join(line.strip() for line in told)
     assert (
-        " ".join(line.strip() for line in told).count(
-            "11 runs of cases that people label differently: not scored"
-        )
+        said.count("11 runs of cases that people label differently: their first decisions are not counted")
         == 1
     )
+    assert "a tool that nobody named is still wrong" in said
+
+
+@pytest.mark.parametrize(
+    ("user", "given", "where"),
+    [
+        ("Refund 30.00 EUR.", {"amount_minor": 3000}, "said as 30.00 EUR"),
+        ("Refund $30.", {"amount_minor": 3000}, "said as $30"),
+        ("Refund 30.00 EUR.", {"amount_minor": 3000, "currency": "EUR"}, "said as 30.00 EUR"),
+        ("Refund 30.00 EUR.", {"amount_minor": 3000, "currency": "USD"}, "not seen before"),
+        ("Refund 30.00 EUR.", {"amount_minor": 30000}, "not seen before"),
+        ("Refund ¥3,000.", {"amount_minor": 3000}, "said as ¥3,000"),
+        ("Come on March 20, 2026.", {"day": "2026-03-20"}, "said by the user"),
+        ("Call +1 (555) 0001.", {"phone": "+15550001"}, "said by the user"),
+        ("Three of them.", {"quantity": 3}, "said by the user"),
+        ("Three of them.", {"quantity": 4}, "not seen before"),
+        ("Is it true?", {"paid": True}, "not seen before"),
+        ("Anything.", {"note": None}, "not seen before"),
+    ],
+)
+def test_the_trail_knows_a_value_in_another_writing(user: str, given: dict[str, Any], where: str) -> None:
+    run = result("a", conversation=(UserSaid(user), *one(call("act", **given)), Decided(Reply("Hm."))))
+    lines = [line.text for line in trail(run)]
+    assert any(line.endswith(where) for line in lines), lines
+
+
+def test_what_was_said_after_the_call_is_no_source_of_it() -> None:
+    later = (UserSaid("Hi."), *one(call("act", amount_minor=3000)), UserSaid("30.00 EUR."))
+    assert any(line.text.endswith("not seen before") for line in trail(result("a", conversation=later)))
 
 
 def test_tokens_and_their_cost_are_told_where_there_are_any() -> None:
