@@ -21,7 +21,7 @@ from sandtrail.sandbox.limits import Limits
 from sandtrail.sandbox.loading import Loaded
 from sandtrail.sandbox.registry import Agents, UnknownAgent
 from sandtrail.sandbox.runner import Result, Setting
-from sandtrail.sandbox.summary import because, failures, overall, repeats, rows, totals, used
+from sandtrail.sandbox.summary import because, failures, finding_as_json, overall, repeats, rows, totals, used
 from sandtrail.sandbox.trail import LEGEND, Line, clean, counted, cut, trail
 
 if TYPE_CHECKING:
@@ -319,16 +319,7 @@ def _one_as_json(result: Result) -> dict[str, Any]:
         "not_evaluable": list(verdict.not_evaluable),
         "turns": result.trajectory.turns,
         "calls": len(result.trajectory.made),
-        "findings": [
-            {
-                "code": one.code,
-                "at": one.at,
-                "severity": one.severity,
-                "grade": one.grade,
-                "reason": one.reason,
-            }
-            for one in result.findings
-        ],
+        "findings": [finding_as_json(one) for one in result.findings],
     }
 
 

@@ -34,6 +34,7 @@ from sandtrail.sandbox.sandbox import Sandbox
 from sandtrail.sandbox.toolbox import Toolbox, all_tools, offered, own_tool
 from sandtrail.sandbox.waiting import at_once
 from sandtrail.scenarios import Scenario
+from sandtrail.scenarios.digests import digest_of
 from sandtrail.scenarios.judge import VERSION, Verdict, judge, judge_first
 from sandtrail.scenarios.replies import RULES_VERSION
 
@@ -281,6 +282,7 @@ def _recorded(
         "judges": VERSION,
         "reply_rules": RULES_VERSION,
         "scenario_revision": scenario.revision,
+        "scenario_digest": digest_of(scenario),
         "catalogs": [
             {
                 "from_step": one.step,

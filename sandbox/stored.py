@@ -5,18 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
+from sandtrail.ledgers import Severity
 from sandtrail.ledgers.saved import BadTrajectory, dump, load
 from sandtrail.sandbox.batch import Trial
 from sandtrail.sandbox.cli import STORE, UsageError, print_json, print_lines
 from sandtrail.sandbox.places import BadStore
 from sandtrail.sandbox.results import Header, ResultsStore, TrialKey, TrialRow
 from sandtrail.sandbox.runner import Result
-from sandtrail.sandbox.trail import Line, counted, cut
+from sandtrail.sandbox.summary import finding_as_json
+from sandtrail.sandbox.trail import STYLES, Line, counted, cut, padded, wrapped
+from sandtrail.scenarios import Scenario
+from sandtrail.scenarios.digests import digest_of
 from sandtrail.scenarios.judge import judge, judge_first
 
 
@@ -51,7 +55,7 @@ class Keeper:
         found: dict[int, Result] = {}
         for trial in trials:
             row = done.get(_key(trial))
-            if row is None or row.revision != trial.loaded.scenario.revision:
+            if row is None or not _same(row, trial.loaded.scenario):
                 continue
             try:
                 trajectory = load(row.trajectory)
@@ -71,22 +75,15 @@ class Keeper:
                 _key(trial),
                 revision=scenario.revision,
                 seed=trial.seed,
+                agent=trial.agent.name,
+                digest=digest_of(scenario),
                 agent_digest=_digest(trial.agent.name),
             )
 
     def ends(self, trial: Trial, result: Result) -> None:
         """On record as it ends."""
         usage = result.trajectory.usage
-        findings = [
-            {
-                "code": one.code,
-                "at": one.at,
-                "severity": one.severity,
-                "grade": one.grade,
-                "reason": one.reason,
-            }
-            for one in result.verdict.findings
-        ]
+        findings = [finding_as_json(one) for one in result.verdict.findings]
         with _kept():
             self._store.ended(
                 self.run,
@@ -124,6 +121,11 @@ def opened(place: str) -> ResultsStore:
         raise UsageError(str(error)) from None
 
 
+def _same(row: TrialRow, scenario: Scenario) -> bool:
+    """Whether a trial was of this very scenario; one edited under its old revision is run again."""
+    return row.revision == scenario.revision and row.digest in {"", digest_of(scenario)}
+
+
 def _key(trial: Trial) -> TrialKey:
     return TrialKey(trial.loaded.scenario.id, trial.repetition)
 
@@ -152,17 +154,27 @@ def show_run(place: str, name: str, *, as_json: bool) -> int:
     print_lines(
         [
             Line(f"{row.id}  {row.agent} · seed {row.seed} · {row.started} · {state}", "bold"),
-            *(Line(cut(_line(trial))) for trial in trials),
+            *(line for trial in trials for line in _lines(trial)),
             Line(counted(len(trials), "trial")),
         ]
     )
     return 0
 
 
-def _line(trial: TrialRow) -> str:
+def _lines(trial: TrialRow) -> Iterator[Line]:
+    """One trial: what came of it, what was run, and each finding with the lines of the books that it rests on."""
+    findings = [one for one in json.loads(trial.findings) if one["severity"] != Severity.INFO]
     name = cut(f"{trial.scenario}{f'#{trial.repetition}' if trial.repetition > 1 else ''}", 37)
-    worst = next((one["code"] for one in json.loads(trial.findings) if one["severity"] != "info"), "")
-    return f"{name:<38}{trial.overall or trial.state:<16}{trial.first_decision or '-':<14}{worst}"
+    yield Line(cut(f"{padded(name, 38)}{trial.overall or trial.state:<16}{trial.first_decision or '-'}"))
+    scenario = f"revision {trial.revision}{f' · digest {trial.digest[:12]}' if trial.digest else ''}"
+    yield Line(cut(f"  {trial.agent}{' · ' if trial.agent else ''}{scenario}"), "dim")
+    for one in findings:
+        style = STYLES[Severity(one["severity"])]
+        yield from wrapped(
+            f"{one['severity']} {one['code']}  at {one['at']}: {one['reason']}", "  ", " " * 11, style
+        )
+        for said in one.get("evidence", ()):  # a store of before has none
+            yield from wrapped(said, "    ", " " * 11, "dim")
 
 
 def _told(trial: TrialRow) -> dict[str, Any]:

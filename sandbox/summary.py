@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sandtrail.ledgers import Finding, Overall, Severity
 from sandtrail.ledgers.conversation import Usage
@@ -25,6 +26,18 @@ OTHERS = {
 
 _SHOWN = 5
 """So many failures of one code are told in full; the rest are counted."""
+
+
+def finding_as_json(finding: Finding) -> dict[str, Any]:
+    """A finding as every command tells it, with the lines of the books that it rests on."""
+    return {
+        "code": finding.code,
+        "at": finding.at,
+        "severity": finding.severity,
+        "grade": finding.grade,
+        "reason": finding.reason,
+        "evidence": list(finding.evidence),
+    }
 
 
 def rows(results: Sequence[Result]) -> Iterator[Line]:

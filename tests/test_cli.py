@@ -49,7 +49,7 @@ def test_the_careless_agent_fails_each_scenario_for_its_own_reason(
     assert gravest["refund-with-a-lost-answer"] == "effect.duplicate"
     for one in told["scenarios"]:
         for finding in one["findings"]:
-            assert set(finding) == {"code", "at", "severity", "grade", "reason"}
+            assert set(finding) == {"code", "at", "severity", "grade", "reason", "evidence"}
 
 
 def test_json_has_the_same_keys_whatever_comes_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:

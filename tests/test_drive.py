@@ -382,7 +382,15 @@ def test_a_replay_of_a_shorter_run_goes_off_script() -> None:
 def test_versions_digests_and_times_are_on_record() -> None:
     recorded = run(replace(scenario(), revision=3), program("Hello.")).trajectory.recorded
     assert recorded["scenario_revision"] == 3
-    assert {"sandtrail", "judges", "reply_rules", "prompt_digest", "started", "ended"} <= recorded.keys()
+    assert {
+        "sandtrail",
+        "judges",
+        "reply_rules",
+        "scenario_digest",
+        "prompt_digest",
+        "started",
+        "ended",
+    } <= recorded.keys()
     assert len(recorded["catalogs"][0]["digest"]) == 64
     assert recorded["first_decision_seconds"] >= 0
 

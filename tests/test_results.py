@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import FILE
 from sqlalchemy import Connection, event
 
 from sandtrail.ledgers.conversation import Decided as DecidedOn
@@ -28,6 +29,7 @@ from sandtrail.ledgers.saved import dump, load
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.sandbox import results
 from sandtrail.sandbox.cli import main
+from sandtrail.sandbox.loading import shipped
 from sandtrail.sandbox.payloads import PayloadLog
 from sandtrail.sandbox.places import BadStore
 from sandtrail.sandbox.results import (
@@ -36,6 +38,7 @@ from sandtrail.sandbox.results import (
     ResultsStore,
     TrialKey,
 )
+from sandtrail.scenarios.digests import digest_of
 from worlds import world
 
 HEADER = Header("scripted", 7, "sandtrail run")
@@ -569,10 +572,69 @@ def test_a_run_is_stored_shown_and_not_done_again(tmp_path: Path, capsys: pytest
     again = json.loads(capsys.readouterr().out)
     assert again["scenarios"] == told["scenarios"]
     assert {key: row.ended for key, row in store.done(told["run"]).items()} == before
-    assert main(["show", told["run"], "--store", path]) == 0
-    assert "refund-the-second-charge" in capsys.readouterr().out
+
+
+def test_a_stored_run_tells_the_agent_the_scenario_and_what_each_finding_rests_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, scenario = str(tmp_path / "r.sqlite"), shipped("charged-twice-look-only")
+    words = ["run", scenario.id, "--agent", "careless", "--store", path, "--json"]
+    main(words)
+    told = json.loads(capsys.readouterr().out)
     assert main(["show", told["run"], "--store", path, "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["trials"]) == 2
+    (trial,) = json.loads(capsys.readouterr().out)["trials"]
+    assert (trial["agent"], trial["digest"]) == ("careless", digest_of(scenario))
+    (finding,) = [one for one in trial["findings"] if one["code"] == "effect.unauthorized_write"]
+    assert finding["evidence"] == ["refund.created  payment=$payment.second  amount=4250  currency=USD"]
+    assert finding in told["scenarios"][0]["findings"]
+    assert main(["show", told["run"], "--store", path]) == 0
+    shown = capsys.readouterr().out
+    assert f"  careless · revision 1 · digest {digest_of(scenario)[:12]}\n" in shown
+    assert "  critical effect.unauthorized_write  at attempt 3: refund.created" in shown
+    assert f"\n    {finding['evidence'][0]}\n" in shown
+    assert max(map(len, shown.splitlines()[1:])) <= 80
+
+
+def test_a_store_of_before_is_shown_as_far_as_it_goes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ResultsStore.open(tmp_path / "r.sqlite")
+    run = store.begin(HEADER)
+    bare = {"code": "effect.missing", "at": "final", "severity": "major", "grade": "proved", "reason": "none"}
+    store.started(run, KEY, revision=2, seed=7)
+    store.ended(run, KEY, trajectory="{}", findings=json.dumps([bare, {**bare, "severity": "info"}]))
+    store.started(run, TrialKey("b", 2), revision=1, seed=7)
+    assert main(["show", run, "--store", str(tmp_path / "r.sqlite")]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in shown[1:-1]] == [
+        ["a", "ended", "-"],
+        ["revision", "2"],
+        ["major", "effect.missing", "at", "final:", "none"],
+        ["b#2", "started", "-"],
+        ["revision", "1"],
+    ]
+
+
+def test_a_scenario_that_was_edited_under_its_revision_is_run_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, path = tmp_path / "mine.scenario.yaml", str(tmp_path / "r.sqlite")
+    file.write_text(FILE)
+    (tmp_path / "mine.scripts.yaml").write_text("scripted:\n  - {say: Hello.}\n")
+    words = ["run", str(file), "--agent", "scripted", "--store", path, "--json"]
+    assert main(words) == 0
+    run = json.loads(capsys.readouterr().out)["run"]
+
+    def ended_at() -> str | None:
+        return ResultsStore.open(path).trials(run)[0].ended
+
+    before = ended_at()
+    file.write_text(f"# looked at again\n{FILE}")
+    assert main([*words, "--resume", run]) == 0
+    assert ended_at() == before
+    file.write_text(FILE.replace("says: Hello.", "says: Goodbye."))
+    assert main([*words, "--resume", run]) == 0
+    assert ended_at() != before
 
 
 def test_an_interrupted_run_is_gone_on_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
