@@ -90,7 +90,46 @@ class BlackBox:
     reply: Callable[[str], str | Awaitable[str]]
 
 
-def configuration_of(agent: Agent | BlackBox) -> dict[str, Any]:
+@runtime_checkable
+class DecidesLater(Protocol):
+    """An agent that can also decide without holding up the event loop: agents of providers do."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+    def adecide(self, conversation: Conversation, catalog: Catalog, /) -> Awaitable[Decision | Decided]:
+        """As `decide`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Later:
+    """An agent whose decisions are awaited, for runs in an event loop that others run in too."""
+
+    agent: DecidesLater
+
+    @property
+    def name(self) -> str:
+        """That of the agent."""
+        return self.agent.name
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What the agent says of itself."""
+        return configuration_of(self.agent)
+
+    def catalog_digest(self, catalog: Catalog, /) -> str:
+        """What the agent says of the tools it sends."""
+        return sent_digest(self.agent, catalog)
+
+    def decide(self, conversation: Conversation, catalog: Catalog, /) -> Awaitable[Decision | Decided]:
+        """The next decision, awaited."""
+        return self.agent.adecide(conversation, catalog)
+
+
+def configuration_of(agent: object) -> dict[str, Any]:
     """How an agent says it was made, without what looks like a key; nothing of one that does not say, or says no JSON."""
     try:
         said = dict(getattr(agent, "configuration", {}))
@@ -99,7 +138,7 @@ def configuration_of(agent: Agent | BlackBox) -> dict[str, Any]:
         return {}
 
 
-def sent_digest(agent: Agent | BlackBox, catalog: Catalog) -> str:
+def sent_digest(agent: object, catalog: Catalog) -> str:
     """SHA-256 over the bytes that a model is given as its tools; empty where the agent does not say."""
     try:
         return str(agent.catalog_digest(catalog)) if isinstance(agent, Telling) else ""

@@ -20,7 +20,6 @@ from sandtrail.sandbox.loading import Loaded
 if TYPE_CHECKING:
     from sandtrail.sandbox.providers import ProviderOptions
 
-DEFAULT = "lexical"
 BUILT_IN = ("lexical", "scripted", "do-nothing", "first-tool", "random")
 KINDS = ("anthropic:MODEL", "openai:MODEL", "python:module:callable", "replay:FILE")
 

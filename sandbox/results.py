@@ -4,8 +4,8 @@
       .begin(header) -> run id          a run of many trials            .finish(run)    every one has ended
       .started(run, key, ...)           committed before the first call of a trial
       .ended(run, key, ...)             committed as it ends
-      .done(run), .todo(run, keys)      what has ended, by key, and what a resumed run has still to do
-      .runs(), .run(name), .latest(), .trials(run)
+      .done(run)                        what has ended, by key
+      .runs(), .run(name or "latest"), .trials(run)
 
 A process that is killed at any write leaves a store that opens: a trial is there with its end, or it is to be run again.
 SQLModel because its classes are both the tables and the rows, and it reaches every database that SQLAlchemy does. Nothing
@@ -18,7 +18,7 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import threading
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -260,10 +260,6 @@ class ResultsStore:
             raise LookupError(f"{self.place} holds no run {name!r}; the last are {known}")
         return found[0]
 
-    def latest(self) -> RunRow:
-        """The run that began last. Raises LookupError where there is none."""
-        return self.run("latest")
-
     def trials(self, run: str) -> list[TrialRow]:
         """The trials of a run, by scenario, arm and repetition, whoever wrote them when."""
         with self._session() as session:
@@ -274,11 +270,6 @@ class ResultsStore:
         """The trials that have ended."""
         rows = (row for row in self.trials(run) if row.state == "ended")
         return {TrialKey(row.scenario, row.repetition, row.arm): row for row in rows}
-
-    def todo(self, run: str, keys: Iterable[TrialKey]) -> list[TrialKey]:
-        """Those of the keys whose trial has not ended, in their order, each once."""
-        done = self.done(run)
-        return [key for key in dict.fromkeys(keys) if key not in done]
 
     def close(self) -> None:
         """Give the connections back."""

@@ -24,7 +24,7 @@ from sandtrail.ledgers.conversation import Decision
 from sandtrail.ledgers.provenance import Traced, argument_of
 from sandtrail.ledgers.resolve import provenance
 from sandtrail.ledgers.trajectory import Ended, Made, Sees, Trajectory
-from sandtrail.sandbox.agents import Agent, BlackBox, configuration_of, sent_digest
+from sandtrail.sandbox.agents import Agent, BlackBox, DecidesLater, Later, configuration_of, sent_digest
 from sandtrail.sandbox.current import running
 from sandtrail.sandbox.drive import Drive, briefing
 from sandtrail.sandbox.limits import Limits
@@ -156,9 +156,10 @@ async def arun(
     limits: Limits = Limits(),  # noqa: B008  as above
     **others: Any,
 ) -> Result:
-    """`run` for async code, with the same options."""
+    """`run` for async code, with the same options; an agent of a provider does not hold up the event loop."""
     chosen = _setting(seed, repetition, services=tuple(services), limits=limits, **others)
-    return await _run(scenario, as_agent(agent), chosen)
+    found = as_agent(agent)
+    return await _run(scenario, Later(found) if isinstance(found, DecidesLater) else found, chosen)
 
 
 def run_with(scenario: Scenario, agent: Agent | BlackBox, setting: Setting) -> Result:

@@ -24,17 +24,6 @@ from sandtrail.scenarios.contract import Contract, Norm, WantedEffect
 AMOUNTS = frozenset({"amount", "amount_minor", "amount_cents", "currency"})
 """Facts that say how much, not what."""
 
-UNEXPECTED = frozenset(
-    {
-        "effect.duplicate",
-        "effect.wrong_amount",
-        "effect.wrong_target",
-        "effect.wrong_detail",
-        "effect.unauthorized_write",
-    }
-)
-"""Codes of committed effects that the contract does not allow."""
-
 
 @dataclass(frozen=True, slots=True)
 class Placed:

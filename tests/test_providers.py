@@ -53,6 +53,7 @@ from sandtrail.sandbox.providers import (
     provider,
     said_by,
 )
+from sandtrail.sandbox.runner import Result
 from sandtrail.scenarios import Contract, Scenario, User
 from sandtrail.scenarios.scenario import CatalogChange, Offered, Place
 
@@ -76,6 +77,7 @@ class Server:
     raw: list[bytes] = field(default_factory=list[bytes])
     paths: list[str] = field(default_factory=list[str])
     headers: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    together: threading.Barrier = field(default_factory=lambda: threading.Barrier(1))
 
 
 @pytest.fixture
@@ -92,6 +94,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             found.sent.append(json.loads(raw))
             found.paths.append(self.path)
             found.headers.append({name.lower(): value for name, value in self.headers.items()})
+            found.together.wait()
             status, answer, *more = found.lines.pop(0) if len(found.lines) > 1 else found.lines[0]
             body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             self.send_response(status)
@@ -767,6 +770,24 @@ def test_async_decisions_run_beside_each_other_and_in_one_loop_after_another(ser
     for _ in range(2):
         assert [len(decided.requests) for decided in asyncio.run(several())] == [1] * 4
     assert {headers["connection"] for headers in server.headers}
+
+
+def test_runs_of_a_providers_agent_go_on_beside_each_other_in_one_loop(server: Server) -> None:
+    server.lines[:] = [(200, HELLO["openai"])]
+    server.together = threading.Barrier(2, timeout=10)  # answers once both have asked
+    talk = Scenario("made", "a test", WorldSpec(), User("Hello."), Contract(), PLACE)
+    agent = agent_of("openai", check_tools=False)
+
+    async def several() -> list[Result]:
+        return [*await asyncio.gather(*(arun(talk, agent, repetition=number) for number in (1, 2)))]
+
+    found = [one.trajectory for one in asyncio.run(several())]
+    agent.close()
+    assert [(one.agent, one.repetition, one.final) for one in found] == [
+        ("openai:m", 1, "Hello."), ("openai:m", 2, "Hello."),
+    ]  # fmt: skip
+    assert found[0].recorded["provider"] == agent.configuration
+    assert found[0].recorded["catalogs"][0]["sent_digest"] == sent_tools(server, 0)
 
 
 def test_a_closed_agent_opens_again(server: Server) -> None:
