@@ -20,7 +20,16 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sandtrail.ledgers.conversation import Answered, Briefed, Calls, Decided, Message, Reply, UserSaid
+from sandtrail.ledgers.conversation import (
+    Answered,
+    Briefed,
+    Calls,
+    Decided,
+    Message,
+    Reply,
+    Truncated,
+    UserSaid,
+)
 from sandtrail.ledgers.slots import id_kind, kind_word, words_of
 from sandtrail.ledgers.sources import parsed
 from sandtrail.ledgers.surface import digits_of, fold, key_of, unaccented
@@ -195,6 +204,7 @@ class Facts:
         self.records: list[Record] = []
         self.steps = 0
         self.calls = 0
+        self._waiting: dict[str, list[int]] = {}
         self.numeric: list[Fact] = []
 
     @classmethod
@@ -236,9 +246,10 @@ class Facts:
                 self._texts.append(twin)
 
     def _answer(self, answered: Answered) -> None:
-        self.calls += 1
+        waiting = self._waiting.get(answered.call.id)
+        number = waiting.pop(0) if waiting else self.calls
         kind = FactKind.ERROR if answered.is_error else FactKind.RESULT
-        root = Record(self.calls, answered.call.tool, "", None, {}, self.steps)
+        root = Record(number, answered.call.tool, "", None, {}, self.steps)
         value = parsed(answered.text)
         if isinstance(value, dict | list):
             self._walk(value, kind, root, "", 0)
@@ -247,36 +258,46 @@ class Facts:
 
     def _decision(self, decided: Decided) -> None:
         self.steps += 1
+        self._waiting = {}
         decision = decided.decision
         if isinstance(decision, Reply | Calls):
             self._prose(FactKind.ASSISTANT, decision.text)
-        if isinstance(decision, Calls):
-            for offset, call in enumerate(decision.calls, start=1):
-                root = Record(self.calls + offset, call.tool, "", None, {}, self.steps)
+        for call in decision.calls if isinstance(decision, Calls | Truncated) else ():
+            self.calls += 1
+            self._waiting.setdefault(call.id, []).append(self.calls)
+            if isinstance(decision, Calls):
+                root = Record(self.calls, call.tool, "", None, {}, self.steps)
                 self._walk(dict(call.arguments), FactKind.ARGUMENT, root, "", 0)
 
     def _walk(self, value: Any, kind: FactKind, parent: Record, pointer: str, depth: int) -> None:
         if depth > DEEPEST:
             return
         if isinstance(value, dict):
-            record = Record(parent.call, parent.tool, pointer, parent, value, parent.since)
-            if kind is not FactKind.ARGUMENT:
-                self.records.append(record)
-            for key, item in value.items():
-                step = key.replace("~", "~0").replace("/", "~1") if "/" in key or "~" in key else key
-                if isinstance(item, dict | list):
-                    if isinstance(item, dict) and any(char.isdigit() for char in key):
-                        self._add(fold(key), Fact(kind, key, parent.since, record, step))
-                    self._walk(item, kind, record, f"{pointer}/{step}", depth + 1)
-                else:
-                    self._leaf(kind, item, record, step)
+            self._object(value, kind, parent, pointer, depth)
             return
+        items: list[Any] = value
         holder = Record(parent.call, parent.tool, pointer, parent, {}, parent.since)
-        for place, item in enumerate(value):
+        for place, item in enumerate(items):
             if isinstance(item, dict | list):
                 self._walk(item, kind, parent, f"{pointer}/{place}", depth + 1)
             else:
                 self._leaf(kind, item, holder, str(place))
+
+    def _object(
+        self, fields: dict[str, Any], kind: FactKind, parent: Record, pointer: str, depth: int
+    ) -> None:
+        record = Record(parent.call, parent.tool, pointer, parent, fields, parent.since)
+        if kind is not FactKind.ARGUMENT:
+            self.records.append(record)
+        for name, item in fields.items():
+            key = str(name)
+            step = key.replace("~", "~0").replace("/", "~1") if "/" in key or "~" in key else key
+            if not isinstance(item, dict | list):
+                self._leaf(kind, item, record, step)
+                continue
+            if isinstance(item, dict) and any(char.isdigit() for char in key):
+                self._add(fold(key), Fact(kind, key, parent.since, record, step))
+            self._walk(item, kind, record, f"{pointer}/{step}", depth + 1)
 
     def _leaf(self, kind: FactKind, value: Any, record: Record, key: str) -> None:
         text = key_of(value)
@@ -454,7 +475,7 @@ def unit_of(fact: Fact) -> str:
     words = set(words_of(fact.key))
     if words & {"minor", "cents", "cent", "pence"}:
         return "minor"
-    if isinstance(fact.value, float) and fact.value != int(fact.value):
+    if isinstance(fact.value, float) and not fact.value.is_integer():
         return "major"
     if isinstance(fact.value, str) and re.fullmatch(r"\d+[.,]\d{2}", fact.value.strip()):
         return "major"

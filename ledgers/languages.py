@@ -93,7 +93,7 @@ _DE_TENS = {20: "zwanzig", 30: "dreißig", 40: "vierzig", 50: "fünfzig", 60: "s
 
 
 def _english_numbers() -> dict[int, tuple[str, ...]]:
-    found = {number: (word,) for number, word in enumerate(_EN_ONES)}
+    found: dict[int, tuple[str, ...]] = {number: (word,) for number, word in enumerate(_EN_ONES)}
     found[1] = ("one", "a single", "once")
     found[2] = ("two", "both", "a couple", "a pair", "twice")
     found[12] = ("twelve", "a dozen")
@@ -115,7 +115,7 @@ def _english_numbers() -> dict[int, tuple[str, ...]]:
 
 
 def _german_numbers() -> dict[int, tuple[str, ...]]:
-    found = {number: (word,) for number, word in enumerate(_DE_ONES)}
+    found: dict[int, tuple[str, ...]] = {number: (word,) for number, word in enumerate(_DE_ONES)}
     found[1] = ("eins", "ein", "eine", "einen", "einer", "einmal")
     found[2] = ("zwei", "beide", "beiden", "zweimal")
     found[12] = ("zwölf", "ein dutzend")

@@ -6,7 +6,7 @@ resolve(trajectory) -> (Traced, ...)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from sandtrail.ledgers.book import Ledger
 from sandtrail.ledgers.conversation import Briefed, Truncated
@@ -17,15 +17,17 @@ from sandtrail.ledgers.origins import Asked, Known, propagated, schema_says, whe
 from sandtrail.ledgers.provenance import Resolved, Traced, Verdict
 from sandtrail.ledgers.resolve_ids import ids_seen, resolve_id
 from sandtrail.ledgers.resolve_values import resolve_value
-from sandtrail.ledgers.slots import Slots, examples_of, id_kind, slots_of, words_of
+from sandtrail.ledgers.slots import Slots, examples_of, id_kind, kind_word, slots_of, words_of
 from sandtrail.ledgers.sources import leaves
 from sandtrail.ledgers.specs import Form, ToolSpec
 from sandtrail.ledgers.surface import Clock, fold, key_of
 from sandtrail.ledgers.trajectory import Made, ToolFact, Trajectory
+from sandtrail.ledgers.trees import as_object
 from sandtrail.ledgers.verbs import verb_writes
 
 _BLAMED = frozenset({Verdict.INVENTED, Verdict.NEAR_MISS, Verdict.SCHEMA_EXAMPLE, Verdict.UNSEEN_REAL})
 _NAMED = re.compile(r"[#\w][\w@.+-]*\w")
+_ENTITY = re.compile(r"\b([A-Za-z]+)\s+#?([A-Z0-9]{6,})\b")
 _NOW = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[t ](\d{2}:\d{2})(?::(\d{2}))?)?")
 MOST_LEAVES = 2000
 """So many leaves of one call are looked at; the rest of such a call is left alone."""
@@ -177,8 +179,10 @@ def _free_text(known: Known, asked: Asked) -> Resolved:
     said = schema_says(asked) or propagated(known, asked)
     if said is not None:
         return said
-    for word in dict.fromkeys(_NAMED.findall(str(asked.value)[:20000])):
-        if not _tells(word) or _was_seen(known, word, asked.step):
+    text = str(asked.value)[:20000]
+    named = {found[2] for found in _ENTITY.finditer(text) if kind_word(found[1].lower()) in known.kinds}
+    for word in dict.fromkeys(_NAMED.findall(text)):
+        if not (_tells(word) or word in named) or _was_seen(known, word, asked.step):
             continue
         binding = known.bindings.get(word)
         if binding is not None:
@@ -210,7 +214,7 @@ def _tells(word: str) -> bool:
     return (
         bool(has_both)
         and len(body) >= 6
-        and not re.fullmatch(r"\d+[a-z]{1,5}|\d+-[a-z-]+|[\d.]+x[\d.x]+\w*", body.lower())
+        and not re.fullmatch(r"\d{1,4}[a-z]{1,4}|\d+-[a-z-]+|[\d.]+x[\d.x]+\w*", body.lower())
     )
 
 
@@ -230,12 +234,8 @@ def _kinds(trajectory: Trajectory, facts: Facts) -> frozenset[str]:
     found: set[str] = set()
     for offer in trajectory.offers:
         for tool in offer.catalog.tools:
-            properties = tool.input_schema.get("properties")
-            found |= (
-                {kind for name in properties or () if isinstance(name, str) and (kind := id_kind(name))}
-                if isinstance(properties, Mapping)
-                else set()
-            )
+            names = as_object(tool.input_schema.get("properties")) or {}
+            found |= {kind for name in names if (kind := id_kind(str(name)))}
         found |= {slot.kind for fact in offer.tools.values() for slot in fact.slots.values() if slot.kind}
     for record in facts.records[:5000]:
         found |= {kind for key in record.fields if (kind := id_kind(key))}

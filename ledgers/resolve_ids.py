@@ -22,6 +22,7 @@ from sandtrail.ledgers.origins import (
 )
 from sandtrail.ledgers.provenance import Resolved, Verdict
 from sandtrail.ledgers.rows import own_id
+from sandtrail.ledgers.slots import id_kind
 from sandtrail.ledgers.specs import Risk
 from sandtrail.ledgers.surface import fold, rendered
 
@@ -45,12 +46,12 @@ def resolve_id(known: Known, asked: Asked) -> Resolved:
                 break
     if not found and asked.key.isdigit() and len(asked.key) > 6:
         dialled = known.facts.phones(asked.key, asked.step)
-        facts = [
+        grouped = [
             hit.fact
             for hit in dialled
             if re.sub(r"\D", "", hit.text.folded[hit.start : hit.end]) == asked.key
         ]
-        found, how = sorted_out(known, facts, asked.key), Verdict.NORMALISED
+        found, how = sorted_out(known, grouped, asked.key), Verdict.NORMALISED
     if not found and (spoken := _without_prefix(known, asked)):
         found, how = spoken, Verdict.NORMALISED
     if not found:
@@ -115,9 +116,11 @@ def _corrupted(known: Known, asked: Asked) -> str | None:
 
 
 def ids_seen(known: Known, step: int) -> Iterator[tuple[str, str]]:
-    """Every seen value that looks like an id, folded and as written: with a digit, without blanks."""
+    """Every seen value that looks like an id, folded and as written: a field of ids, or with a digit and no blanks."""
     for key, fact in known.facts.known(step):
-        if fact.kind is not FactKind.ARGUMENT and " " not in key and _DIGIT.search(key):
+        if fact.kind is FactKind.ARGUMENT or " " in key:
+            continue
+        if _DIGIT.search(key) or id_kind(fact.key) is not None:
             yield key, str(fact.value)
     spoken = frozenset({FactKind.USER, FactKind.SYSTEM})
     for text in known.facts.words(step, spoken):
@@ -152,7 +155,7 @@ def _wrong_kind(known: Known, asked: Asked, found: Sources) -> Resolved | None:
     told = [fact_kinds(known, fact) for fact in found.facts]
     if any(not kinds or fits(kind, kinds) for kinds in told):
         return None
-    other = sorted(set().union(*told))[0]
+    other = min(kind for kinds in told for kind in kinds)
     if other not in known.kinds:
         return None
     return Resolved(Verdict.WRONG_KIND, f"{_a(other)} id{_right(known, asked, kind)}", found.facts)
@@ -234,17 +237,24 @@ def _not_the_named(known: Known, asked: Asked, found: Sources) -> Resolved | Non
 
 def named_row(known: Known, step: int, facts: Sequence[Fact]) -> Resolved | None:
     """Another row of the same list is the one that the user named by its name or number, and this one nobody did."""
-    for fact in facts:
-        record = fact.record
-        if record is None or record.list is None:
-            return None
-        mine = _label_of(record)
-        others = [_label_of(row) for row in known.rows.beside(record, step)]
-        named = [label for label in others if label and label != mine and _said_whole(known, label, step)]
-        if not mine or len(set(named)) != 1 or _said_partly(known, mine, named[0], step):
-            return None
-        meant = named[0]
+    pairs = {_named_beside(known, step, fact) for fact in facts}
+    if len(pairs) != 1 or None in pairs:
+        return None
+    meant, mine = next(iter(pairs)) or ("", "")
     return Resolved(Verdict.WRONG_BINDING, f"the user named {meant}, and this is of {mine}", tuple(facts))
+
+
+def _named_beside(known: Known, step: int, fact: Fact) -> tuple[str, str] | None:
+    """The label of the row that the user named, and that of the row of a fact, which nobody spoke of."""
+    record = fact.record
+    if record is None or record.list is None:
+        return None
+    mine = _label_of(record)
+    others = {_label_of(row) for row in known.rows.beside(record, step)} - {mine, ""}
+    named = [label for label in sorted(others) if _said_whole(known, label, step)]
+    if not mine or len(named) != 1 or _said_partly(known, mine, named[0], step):
+        return None
+    return named[0], mine
 
 
 def _label_of(record: Record) -> str:

@@ -250,7 +250,8 @@ class Slots:
         return replace(declared, form=form)
 
     def _nodes(self, path: str) -> tuple[list[Mapping[str, Any]], bool]:
-        nodes, required = [self._schema], False
+        nodes: list[Mapping[str, Any]] = [self._schema]
+        required = False
         for part in path.split("/")[1:]:
             following: list[Mapping[str, Any]] = []
             required = part != "*" and any(

@@ -27,7 +27,8 @@ from sandtrail.ledgers.specs import Form, Slot
 
 _LONGEST = 4000
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u2011": "-", "\u00a0": " ", "\u202f": " "})  # fmt: skip
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae"})
+_WIDE = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae", "đ": "dj", "ł": "l"})
+_NARROW = str.maketrans({"å": "a", "ø": "o", "æ": "ae", "đ": "d", "ł": "l"})
 _LARGEST = Decimal(10) ** 15
 
 
@@ -52,8 +53,7 @@ def unaccented(folded: str) -> tuple[str, str]:
     >>> unaccented("jürgen moré")
     ('juergen more', 'jurgen more')
     """
-    wide = folded.translate(_UMLAUTS)
-    return _bare(wide), _bare(folded)
+    return _bare(folded.translate(_WIDE)), _bare(folded.translate(_NARROW))
 
 
 def _bare(text: str) -> str:

@@ -211,8 +211,8 @@ def trajectory_of(recording: Recording) -> Trajectory:
 def _offers(recording: Recording) -> Iterator[Offer]:
     """What was offered; of a transcript that does not say, what its calls tell of the tools they name."""
     if recording.tools is None:
-        names = {message.call.tool for message in recording.conversation if isinstance(message, Answered)}
-        yield Offer(0, Catalog(()), {name: _fact(name, *verb_writes(name)) for name in names})
+        called = {message.call.tool for message in recording.conversation if isinstance(message, Answered)}
+        yield Offer(0, Catalog(()), {name: _fact(name, *verb_writes(name)) for name in called})
         return
     tools = {tool.spec.name: tool for tool in recording.tools}
     for step, names in recording.registry or ((0, tuple(tools)),):

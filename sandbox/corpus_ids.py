@@ -188,7 +188,9 @@ def own_key(scene: Scene) -> Label:
     at = scene.call(
         "refund_payment", payment_id=meant.payment, amount=Amount(meant.total), idempotency_key=key
     )
-    return scene.label(at, "idempotency_key", *SEEN, "generated", "partial", "derived", "default", "low_information")
+    return scene.label(
+        at, "idempotency_key", *SEEN, "generated", "partial", "derived", "default", "low_information"
+    )
 
 
 def earlier_turn(scene: Scene) -> Label:

@@ -150,9 +150,8 @@ def _sourced(
         yield origin_finding(trajectory, traced, f"{made.at}/{one.name}")
         return
     tools = {fact.tool for fact in traced.sources if fact.kind in _ANSWERS and fact.tool}
-    names = {_canonical(trajectory, made, tool) for tool in tools} | (
-        {"user"} if traced.said_by_user() else set()
-    )
+    names = {_canonical(trajectory, made, tool) for tool in tools}
+    names |= {"user"} if traced.said_by_user() else set[str]()
     if names & set(one.sources):
         return
     where = ", ".join(dict.fromkeys(map(str, traced.sources))) or "nowhere before"

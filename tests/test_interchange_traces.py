@@ -408,7 +408,8 @@ def test_spans_without_content_are_named() -> None:
 
 def test_a_result_or_an_answer_that_was_not_recorded_is_missing_content() -> None:
     asked = attributed(span("1", 1), chat([text("user", ASK)], [part()]))
-    tool = attributed(span("2", 2), executed(**{"gen_ai.tool.call.result": None}))
+    nothing: dict[str, Any] = {"gen_ai.tool.call.result": None}
+    tool = attributed(span("2", 2), executed(**nothing))
     assert flaws(run(otlp(asked, tool))) == [("trace.no_content", "2")]
     silent = attributed(span("3", 3), chat([text("user", ASK), part(), response()], []))
     assert flaws(run(otlp(asked, silent))) == [("trace.no_content", "3")]
