@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from sandtrail.ledgers.trees import as_list, as_object
+
 Json = dict[str, Any]
 
 ASK = "What is the state of order 4412?"
@@ -57,19 +59,16 @@ ATIF = trajectory(
 
 def value(plain: Any) -> Json:
     """A value as OTLP writes it."""
-    match plain:
-        case bool():
-            return {"boolValue": plain}
-        case int():
-            return {"intValue": str(plain)}
-        case float():
-            return {"doubleValue": plain}
-        case list():
-            return {"arrayValue": {"values": [value(item) for item in plain]}}
-        case dict():
-            return {"kvlistValue": {"values": [{"key": key, "value": value(plain[key])} for key in plain]}}
-        case _:
-            return {"stringValue": plain}
+    fields, items = as_object(plain), as_list(plain)
+    if fields is not None:
+        return {"kvlistValue": {"values": [{"key": key, "value": value(fields[key])} for key in fields]}}
+    if items is not None:
+        return {"arrayValue": {"values": [value(item) for item in items]}}
+    if isinstance(plain, bool):
+        return {"boolValue": plain}
+    if isinstance(plain, int):
+        return {"intValue": str(plain)}
+    return {} if plain is None else {"stringValue": plain}
 
 
 def span(id_: str, start: int, parent: str = "", trace: str = "t1", *, name: str = "", **more: Any) -> Json:
@@ -261,9 +260,10 @@ EVENTS = {
 
 def observation(id_: str, type_: str, given: Any, out: Any, **more: Any) -> Json:
     """One observation."""
-    return {"id": id_, "traceId": "tr_1", "type": type_, "name": "get_order" if type_ == "TOOL" else "step",
+    plain: Json = {"id": id_, "traceId": "tr_1", "type": type_, "name": "get_order" if type_ == "TOOL" else "step",
             "startTime": f"2026-05-01T08:00:{int(id_[1:]):02}.000Z", "parentObservationId": None, "input": given, "output": out,
-            "level": "DEFAULT", "statusMessage": None, "metadata": {}} | more  # fmt: skip
+            "level": "DEFAULT", "statusMessage": None, "metadata": {}}  # fmt: skip
+    return plain | more
 
 
 _CALLING = {
@@ -281,6 +281,46 @@ OBSERVATIONS = [
     observation("o2", "TOOL", "{'number': '4412'}", {"content": ORDER, "type": "tool", "tool_call_id": "c1"}, parentObservationId="o0"),
 ]  # fmt: skip
 LANGFUSE: Json = {"id": "tr_1", "name": "support", "input": ASK, "output": TELL, "observations": OBSERVATIONS}
+
+
+# What goes into a model, what comes out, and the messages that answer its call.
+DIALECTS: tuple[tuple[Any, Any, Any], ...] = (
+    (  # Anthropic
+        {"system": "Help.", "messages": [{"role": "user", "content": ASK}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "look"}, {"type": "tool_use", "id": "c1", "name": "get_order", "input": {"number": "4412"}}], "stop_reason": "tool_use"},
+        [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": ORDER}]}]}],
+    ),
+    (  # OpenAI Responses
+        {"instructions": "Help.", "input": [{"role": "user", "content": [{"type": "input_text", "text": ASK}]}]},
+        {"output": [{"type": "reasoning", "summary": ["look"]}, {"type": "function_call", "call_id": "c1", "id": "fc_1", "name": "get_order", "arguments": '{"number": "4412"}'}]},
+        [{"type": "function_call_output", "call_id": "c1", "output": ORDER}],
+    ),
+    (  # LangChain
+        [{"type": "system", "content": "Help."}, {"type": "human", "content": ASK}],
+        {"generations": [[{"message": {"type": "ai", "content": "", "tool_calls": [{"name": "get_order", "args": {"number": "4412"}, "id": "c1"}], "additional_kwargs": {"tool_calls": [{"id": "c1", "function": {"name": "get_order", "arguments": '{"number": "4412"}'}}]}}}]]},
+        [{"type": "tool", "content": ORDER, "tool_call_id": "c1", "name": "get_order", "status": "success"}],
+    ),
+    (  # LangChain, serialised
+        [{"lc": 1, "type": "constructor", "id": ["SystemMessage"], "kwargs": {"type": "system", "content": "Help."}}, {"lc": 1, "type": "constructor", "kwargs": {"type": "human", "content": ASK}}],
+        {"role": "assistant", "content": "", "additional_kwargs": {"tool_calls": [{"id": "c1", "function": {"name": "get_order", "arguments": '{"number": "4412"}'}}]}},
+        [{"role": "tool", "content": ORDER, "tool_call_id": "c1"}],
+    ),
+    (  # Gemini, which gives calls no ids
+        {"systemInstruction": {"parts": [{"text": "Help."}]}, "contents": [{"role": "user", "parts": [{"text": ASK}]}]},
+        {"candidates": [{"content": {"role": "model", "parts": [{"functionCall": {"name": "get_order", "args": {"number": "4412"}}}]}, "finishReason": "STOP"}]},
+        [{"role": "user", "parts": [{"functionResponse": {"name": "get_order", "response": json.loads(ORDER)}}]}],
+    ),
+    (  # the AI SDK
+        [{"role": "system", "content": "Help."}, {"role": "user", "content": [{"type": "text", "text": ASK}]}],
+        {"role": "assistant", "content": [{"type": "tool-call", "toolCallId": "c1", "toolName": "get_order", "input": {"number": "4412"}}]},
+        [{"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c1", "toolName": "get_order", "output": {"type": "json", "value": json.loads(ORDER)}}]}],
+    ),
+    (  # OpenAI before there were tools
+        [{"role": "system", "content": "Help."}, {"role": "user", "content": ASK}],
+        {"role": "assistant", "content": None, "function_call": {"name": "get_order", "arguments": '{"number": "4412"}'}},
+        [{"role": "function", "name": "get_order", "content": ORDER}],
+    ),
+)  # fmt: skip
 
 
 # -- Inspect -----------------------------------------------------------------------------------------------

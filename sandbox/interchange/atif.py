@@ -60,15 +60,23 @@ def read(value: object, name: str) -> Iterator[Recording]:
     names = Names(name)
     fields = as_object(value) or {}
     items = as_list(fields.get("trajectory_set", value))
+    known = {id_ for one in objects(items) for id_ in _ids(one, ("trajectory_id",))}
     if items is None:
-        yield from _trajectory(value, names, "", level=0)
+        yield from _trajectory(value, names, "", known, level=0)
     elif not items:
         yield unreadable(names, FORMAT, "", "a set of trajectories without a trajectory")
     for index, item in enumerate(items or ()):
-        yield from _trajectory(item, names, f"/{index}", level=0)
+        yield from _trajectory(item, names, f"/{index}", known, level=0)
 
 
-def _trajectory(value: object, names: Names, place: str, *, level: int) -> Iterator[Recording]:
+def _ids(fields: Mapping[str, Any], keys: tuple[str, ...] = ("trajectory_id", "session_id")) -> set[str]:
+    """What a trajectory is referred to by; until 1.6 that was the session."""
+    return {text_of(fields.get(key)) for key in keys} - {""}
+
+
+def _trajectory(
+    value: object, names: Names, place: str, known: set[str], *, level: int
+) -> Iterator[Recording]:
     fields = as_object(value)
     if fields is None:
         yield unreadable(names, FORMAT, place, f"a trajectory is an object, not {label(value, 40)}")
@@ -77,7 +85,9 @@ def _trajectory(value: object, names: Names, place: str, *, level: int) -> Itera
     if not _VERSION.fullmatch(version := text_of(fields.get("schema_version"))):
         said = label(version, 40) or "nothing"
         telling.add("trace.incomplete", "schema_version", f"ATIF-v1.x is read here, the file says {said}")
-    _Steps(fields, telling).read()
+    embedded = as_list(fields.get("subagent_trajectories")) or []
+    inside = known | {id_ for one in objects(embedded) for id_ in _ids(one)}
+    _Steps(fields, telling, inside).read()
     agent = as_object(fields.get("agent")) or {}
     yield Recording(
         names.of(first(fields, "name", "trajectory_id", "session_id")),
@@ -89,22 +99,17 @@ def _trajectory(value: object, names: Names, place: str, *, level: int) -> Itera
         recorded={key: agent[key] for key in ("name", "version", "model_name") if key in agent}
         | {key: fields[key] for key in ("schema_version", "session_id") if key in fields},
     )
-    embedded = as_list(fields.get("subagent_trajectories")) or ()
     for index, one in enumerate(embedded if level < _NESTED else ()):
-        yield from _trajectory(one, names, f"{place}/subagent_trajectories/{index}", level=level + 1)
+        yield from _trajectory(one, names, f"{place}/subagent_trajectories/{index}", inside, level=level + 1)
 
 
 class _Steps:
     """The steps of one trajectory, told in their order."""
 
-    def __init__(self, fields: Mapping[str, Any], telling: Telling) -> None:
+    def __init__(self, fields: Mapping[str, Any], telling: Telling, known: set[str]) -> None:
         self._fields = fields
         self._telling = telling
-        self._embedded = {
-            text_of(one.get(key))
-            for one in objects(fields.get("subagent_trajectories"))
-            for key in ("trajectory_id", "session_id")
-        } - {""}
+        self._known = known
         self._expected = 1
 
     def read(self) -> None:
@@ -182,8 +187,7 @@ class _Steps:
     def _references(self, result: Mapping[str, Any], at: str) -> None:
         """A subagent's run is in this file, or it is missing."""
         for reference in objects(result.get("subagent_trajectory_ref")):
-            ids = {text_of(reference.get(key)) for key in ("trajectory_id", "session_id")} - {""}
-            if not ids & self._embedded:
+            if not _ids(reference) & self._known:
                 where = label(first(reference, "trajectory_path", "trajectory_id", "session_id"))
                 self._telling.add(
                     "trace.incomplete", at, f"the run of a subagent is not in this file: {where}"

@@ -207,9 +207,8 @@ def _request(fields: Mapping[str, Any]) -> tuple[tuple[Said, ...], tuple[Tool, .
         *(tools_in(parameters.get("tools")) or ()),
         *(tool for item in defined for tool in tools_in((as_object(item) or {}).get("content")) or ()),
     ]
-    if defined:
-        given = [item for item in listed if not _defines(item)]
-    return spoken(given, "user"), united(found)
+    told = [item for item in listed if not _defines(item)] if defined else fields.get("input")
+    return spoken(told, "user"), united(found)
 
 
 def _defines(item: object) -> bool:

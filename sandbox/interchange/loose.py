@@ -24,8 +24,12 @@ def text_of(value: object) -> str:
         return value
     if value is None:
         return ""
+    return _written(value, ordered=False)
+
+
+def _written(value: object, *, ordered: bool) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False, sort_keys=ordered)
     except (ValueError, TypeError, RecursionError):
         return TOO_DEEP
 
@@ -66,12 +70,7 @@ def literal(text: str) -> str:
 def canonical(raw: str | None) -> str:
     """Arguments written one way, for comparing: a text and the object it holds are the same."""
     value = parsed(raw or "")
-    if value in ("", None):
-        return "{}"
-    try:
-        return json.dumps(value, sort_keys=True)
-    except (ValueError, TypeError, RecursionError):
-        return raw or ""
+    return "{}" if value in ("", None) else _written(value, ordered=True)
 
 
 def objects(value: object) -> Iterator[dict[str, Any]]:

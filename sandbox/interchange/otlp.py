@@ -115,6 +115,7 @@ def _span(fields: Mapping[str, Any], attributes: Mapping[str, Any], number: int)
     ]
     kind = names_of.kind_of(attributes, title, events)
     heard, said = names_of.messages_of(attributes, events) if kind in ("model", "agent") else ((), ())
+    seeded = names_of.has_history(attributes)
     weak = kind == "agent" and not heard and not said
     if weak:
         heard, said = names_of.plain_of(attributes)
@@ -133,6 +134,7 @@ def _span(fields: Mapping[str, Any], attributes: Mapping[str, Any], number: int)
         why,
         names_of.tools_of(attributes) if kind in ("model", "agent") else None,
         weak,
+        seeded,
     )
 
 

@@ -72,7 +72,7 @@ def kind_of(attributes: Attributes, name: str, events: Sequence[Event]) -> Kind:
         return "agent"
     if work in _MODEL_WORK or inference == "model":
         return "model"
-    if any(known in attributes for known in _ALL):
+    if has_history(attributes):
         return "agent"
     if any(
         known in attributes
@@ -104,6 +104,11 @@ def messages_of(attributes: Attributes, events: Sequence[Event]) -> tuple[tuple[
         heard = spoken(attributes.get("input.value"), "user")
         said = spoken(attributes.get("output.value"), "assistant")
     return _with_system(attributes, heard), said
+
+
+def has_history(attributes: Attributes) -> bool:
+    """Whether a span holds a whole history, the messages of earlier runs among them."""
+    return any(name in attributes for name in _ALL)
 
 
 def _new_from(attributes: Attributes, history: tuple[Said, ...]) -> int:
@@ -153,7 +158,9 @@ def _of_events(events: Sequence[Event]) -> tuple[tuple[Said, ...], tuple[Said, .
             case "choice":
                 said.extend(_choice(body))
             case "system" | "user" | "assistant" | "tool" as role:
-                heard.extend(spoken({"role": role, **body, "content": parsed(body.get("content"))}, role))
+                content = body.get("content")
+                listed = content if role == "tool" or as_list(parsed(content)) is None else parsed(content)
+                heard.extend(spoken({"role": role, **body, "content": listed}, role))
             case _:
                 pass
     return tuple(heard), tuple(said)

@@ -22,7 +22,8 @@ class Span:
     """One span. `heard` is what went into the model and `said` what came out of it; of an agent's span, the history
     of earlier runs and what this one added. A tool's has the `call` and the `result` (a tool's message).
 
-    `weak` marks plain input and output of a whole run, used where nothing better was recorded. `why` says what failed.
+    `weak` marks plain input and output of a whole run, used where nothing better was recorded; `seeded` an agent's span
+    whose heard messages are all of earlier runs. `why` says what failed.
     """
 
     id: str
@@ -37,6 +38,14 @@ class Span:
     why: str = ""
     tools: tuple[Tool, ...] | None = None
     weak: bool = False
+    seeded: bool = False
+
+    @property
+    def past(self) -> int:
+        """How many of the heard messages an earlier run left: all, or those before the last words of the user."""
+        if self.seeded:
+            return len(self.heard)
+        return max((index for index, said in enumerate(self.heard) if said.role == "user"), default=0)
 
     @property
     def speaks(self) -> bool:

@@ -33,9 +33,44 @@ _RESULTS = {
     "tool_call_response", "tool_result", "tool-result", "function_call_output", "custom_tool_call_output",
 }  # fmt: skip
 _SILENT = {"reasoning", "thinking", "redacted_thinking", "item_reference"}
-_PARTS = _TEXTS | _CALLS | _RESULTS | _SILENT
+_MEDIA = {
+    "image",
+    "image_url",
+    "input_image",
+    "audio",
+    "input_audio",
+    "file",
+    "input_file",
+    "document",
+    "blob",
+    "uri",
+}
+_PARTS = _TEXTS | _CALLS | _RESULTS | _SILENT | _MEDIA
 _SHOWN = ("text", "image", "image_url", "document")
 _FINISHES = ("finish_reason", "stop_reason", "finishReason", "stopReason")
+_NAMING = (
+    "role",
+    "type",
+    "content",
+    "parts",
+    "text",
+    "tool_calls",
+    "function_call",
+    "additional_kwargs",
+    "refusal",
+)
+_WRAPPING = (
+    "messages",
+    "contents",
+    "choices",
+    "candidates",
+    "generations",
+    "kwargs",
+    "message",
+    "response",
+    "output",
+    "input",
+)
 _LEVELS = 6
 
 
@@ -94,15 +129,39 @@ def spoken(value: object, role: Role = "user", *, level: int = 0) -> tuple[Said,
     whole = parsed(value)
     if whole is None or level > _LEVELS:
         return ()
-    items = as_list(whole)
+    items, fields = as_list(whole), as_object(whole)
+    if isinstance(whole, str):
+        return (Said(role, whole),)
+    if not (items or fields or isinstance(whole, bool | int | float)):
+        return ()
+    if isinstance(value, str) and not any(_is_message(item) for item in items or [fields]):
+        return (Said(role, value),)
     if items is not None:
-        if items and all(_is_part(item) for item in items):
+        if all(_is_part(item) for item in items):
             return tuple(_message({"content": items}, role))
-        return tuple(said for item in items for said in spoken(item, role, level=level + 1))
-    fields = as_object(whole)
-    if fields is None:
+        return _items(items, role, level)
+    if fields is None or not _is_message(fields):
         return (Said(role, text_of(whole)),)
     return _object(fields, role, level)
+
+
+def _is_message(value: object) -> bool:
+    """Whether an object has a field that messages, or what wraps them, have."""
+    fields = as_object(value)
+    return fields is not None and any(name in fields for name in _NAMING + _WRAPPING)
+
+
+def _items(items: list[Any], role: Role, level: int) -> tuple[Said, ...]:
+    """The messages of a list. Calls that are items of their own (Responses) are one decision with those before them."""
+    found: list[Said] = []
+    for item in items:
+        told = spoken(item, role, level=level + 1)
+        alone = len(told) == 1 and bool(told[0].calls) and _is_part(item)
+        if alone and found and found[-1].role == "assistant":
+            found[-1] = replace(found[-1], calls=found[-1].calls + told[0].calls, bare=False)
+        else:
+            found.extend(told)
+    return tuple(found)
 
 
 def _is_part(item: object) -> bool:
@@ -112,9 +171,11 @@ def _is_part(item: object) -> bool:
 
 def _object(fields: Mapping[str, Any], role: Role, level: int) -> tuple[Said, ...]:
     """A message, or what wraps messages: a request, a response, a choice."""
-    for name in ("messages", "choices", "candidates", "generations", "kwargs", "message", "response"):
+    for name in _WRAPPING:
         inner = fields.get(name)
-        if "role" not in fields and (as_list(inner) is not None or as_object(inner) is not None):
+        if name == "output" or "role" in fields or (isinstance(inner, str) and name != "input"):
+            continue  # what a model put out in several items is joined below
+        if isinstance(inner, str) or as_list(inner) is not None or as_object(inner) is not None:
             answers = name in ("choices", "candidates", "generations", "response")
             found = spoken(inner, "assistant" if answers else role, level=level + 1)
             return _system_of(fields) + _finished(found, fields)
@@ -125,14 +186,17 @@ def _object(fields: Mapping[str, Any], role: Role, level: int) -> tuple[Said, ..
     if output is not None and "role" not in fields:  # a response of OpenAI's
         return _joined(spoken(output, "assistant", level=level + 1))
     if _is_part(fields):
-        return tuple(_message({"content": [fields]}, role))
+        return () if fields.get("type") in _SILENT else tuple(_message({"content": [fields]}, role))
+    if not any(name in fields for name in _NAMING):
+        return (Said(role, text_of(fields)),)
     return tuple(_message(fields, role))
 
 
 def _system_of(fields: Mapping[str, Any]) -> tuple[Said, ...]:
     """The system text that stands beside the messages of a request."""
     system = first(fields, "system", "instructions", "system_instruction", "systemInstruction")
-    text = _words(system)
+    inner = as_object(system) or {}
+    text = _words(first(inner, "parts", "content", "text") if inner else system)
     return (Said("system", text),) if text else ()
 
 

@@ -76,7 +76,7 @@ class Telling:
             return
         self.close()
         if said.role == "system":
-            self.messages.append(Briefed(said.text))
+            self.messages.extend([Briefed(said.text)] if said.text else [])
         elif said.role == "user":
             self.messages.append(UserSaid(said.text))
         elif copied:

@@ -3,7 +3,7 @@
     runs_of(spans)   the conversations of a run: the main one first, one for each subagent
 
 A message that is known already is not told again; messages are compared by the ids of their calls, else by their words.
-What stood in the history before the first request of a conversation was decided in an earlier run: it is context.
+What stood in the history before the user's last words, when a conversation begins, was decided earlier: it is context.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Thread:
     results: dict[str, tuple[str, Said]] = field(
         default_factory=dict[str, tuple[str, Said]]
     )  # by the call's id
-    unnamed: list[tuple[_Entry, str, Said]] = field(default_factory=list[tuple[_Entry, str, Said]])
+    unnamed: dict[int, list[tuple[str, Said]]] = field(default_factory=dict[int, list[tuple[str, Said]]])
     given: dict[str, str] = field(default_factory=dict[str, str])
     ended: Ended = Ended.DONE
 
@@ -82,9 +82,12 @@ class _Thread:
     def merge(self, span: Span, rank: int, *, history: bool) -> None:
         """The messages of a span, without those that are known. `history`: what it heard was decided before this run."""
         offered = tuple(tool.spec.name for tool in span.tools) if span.tools else None
+        past = span.past
         new = [
-            _Entry(said, span.id, rank, copied=history and said.role in ("assistant", "tool"))
-            for said in span.heard
+            _Entry(
+                said, span.id, rank, copied=history and index < past and said.role in ("assistant", "tool")
+            )
+            for index, said in enumerate(span.heard)
         ] + [_Entry(said, span.id, rank, offered=offered) for said in span.said]
         self.tools.extend(span.tools or ())
         if history and self.entries and self.entries[-1].said.is_reply:
@@ -153,7 +156,7 @@ class _Weaver:
         self._of_scope: dict[str, _Thread] = {}
         self._of_key: dict[Key, _Thread] = {}
         self._made: dict[object, deque[_Made]] = {}
-        self._hollow: list[Span] = []
+        self._hollow: list[tuple[int, Span]] = []
 
     def runs(self) -> Iterator[Run]:
         """All of them."""
@@ -173,7 +176,7 @@ class _Weaver:
 
     def _leaf(self, span: Span, rank: int) -> None:
         if not span.speaks and not span.failed:
-            self._hollow.append(span)
+            self._hollow.append((rank, span))
             return
         thread = self._joined(span)
         thread.merge(span, rank, history=not thread.entries)
@@ -247,7 +250,7 @@ class _Weaver:
     def _tool(self, span: Span, call: Asked, rank: int) -> None:
         made = self._found(call)
         if made is None and call.raw is None and (span.result is None or span.result.bare):
-            self._hollow.append(span)
+            self._hollow.append((rank, span))
             return
         if made is None:
             thread = self._place(span)
@@ -260,7 +263,7 @@ class _Weaver:
             thread.given.setdefault(id_, call.raw)
         result = replace(span.result or Said("tool", bare=True), call_id=id_, tool=call.tool)
         if not id_:
-            thread.unnamed.append((made.entry, span.id, result))
+            thread.unnamed.setdefault(id(made.entry), []).append((span.id, result))
         elif id_ not in thread.results or thread.results[id_][1].bare:
             thread.results[id_] = (span.id, result)
 
@@ -327,7 +330,7 @@ class _Weaver:
     def _unheard(self) -> Iterator[Span]:
         """Requests without content that no other span makes up for: neither one above nor a later history."""
         later = {self._tree.scope(leaf) for thread in self._threads for leaf in thread.leaves if leaf.heard}
-        for span in sorted(self._hollow, key=self._tree.spans.index):
+        for _, span in sorted(self._hollow, key=lambda one: one[0]):
             if self._tree.scope(span) not in later and not any(
                 above.speaks for above in self._tree.above(span)
             ):
@@ -337,7 +340,6 @@ class _Weaver:
 def _told(thread: _Thread, telling: Telling) -> Offers:
     """The entries in order, each call with its arguments and its result. Answers what was offered, where it changed."""
     registry: list[tuple[int, tuple[str, ...]]] = []
-    unnamed = list(thread.unnamed)
     for index, entry in enumerate(thread.entries):
         said = entry.said
         if said.role == "tool" and said.call_id in thread.results:
@@ -349,30 +351,26 @@ def _told(thread: _Thread, telling: Telling) -> Offers:
         if entry.offered and not entry.copied and (not registry or registry[-1][1] != entry.offered):
             registry.append((telling.decisions, entry.offered))
         telling.tell(replace(said, calls=calls), entry.at, copied=entry.copied)
-        for at, result in _results(thread, index, unnamed):
+        for at, result in _results(thread, index):
             telling.tell(result, at, copied=entry.copied)
     return tuple(registry) if len(registry) > 1 else ()
 
 
-def _results(
-    thread: _Thread, index: int, unnamed: list[tuple[_Entry, str, Said]]
-) -> Iterator[tuple[str, Said]]:
+def _results(thread: _Thread, index: int) -> Iterator[tuple[str, Said]]:
     """The results that only tools' spans hold: of calls that no message of a tool answers."""
     entry = thread.entries[index]
     following: list[str] = []
-    for later in thread.entries[index + 1 :] if entry.said.calls else ():
-        if later.said.role != "tool":
+    while entry.said.calls and (index := index + 1) < len(thread.entries):
+        if thread.entries[index].said.role != "tool":
             break
-        following.append(later.said.call_id)
+        following.append(thread.entries[index].said.call_id)
+    spare = list(thread.unnamed.get(id(entry), ()))
     for call in entry.said.calls:
-        if call.id in following:
-            following.remove(call.id)
-        elif "" in following:
-            following.remove("")
+        if call.id in following or "" in following:
+            following.remove(call.id if call.id in following else "")
         elif call.id in thread.results:
             yield thread.results[call.id]
-        elif not call.id:
-            fits = next((one for one in unnamed if one[0] is entry and one[2].tool == call.tool), None)
+        else:
+            fits = next((place for place, one in enumerate(spare) if one[1].tool == call.tool), None)
             if fits is not None:
-                unnamed.remove(fits)
-                yield fits[1:]
+                yield spare.pop(fits)
