@@ -410,6 +410,16 @@ def test_a_subagent_has_a_conversation_of_its_own() -> None:
     assert (inner.id, outline(inner)) == ("f/t1/sub", ["user Find it.", "reply Found."])
 
 
+def test_agents_that_give_the_same_answer_are_still_two() -> None:
+    spans = [attributed(span(id_, 1), AGENT) for id_ in "ab"]
+    asked = [chat([text("user", question)], [text("assistant", "Yes.")]) for question in ("One?", "Two?")]
+    requests = [attributed(span(f"{id_}1", 2, id_), one) for id_, one in zip("ab", asked, strict=True)]
+    assert [outline(one) for one in runs(otlp(*spans, *requests))] == [
+        ["user One?", "reply Yes."],
+        ["user Two?", "reply Yes."],
+    ]
+
+
 def test_a_request_traced_by_two_libraries_is_one_request() -> None:
     attributes = chat([text("user", ASK)], [text("assistant", TELL)])
     document = otlp(attributed(span("1", 1), attributes), attributed(span("2", 2, "1"), attributes))
@@ -1000,6 +1010,16 @@ def test_the_results_of_a_message_stand_in_front_of_its_words() -> None:
         ("tool", ORDER),
         ("user", "And now?"),
     ]
+
+
+def test_a_message_that_langchain_serialised_speaks_as_its_class_says() -> None:
+    whole = {
+        "lc": 1,
+        "type": "constructor",
+        "id": ["langchain", "schema", "AIMessage"],
+        "kwargs": {"content": TELL},
+    }
+    assert [(said.role, said.text) for said in spoken([whole])] == [("assistant", TELL)]
 
 
 def test_a_model_s_own_search_stays_with_its_answer() -> None:

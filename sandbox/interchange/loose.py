@@ -10,6 +10,8 @@ from typing import Any
 from sandtrail.ledgers.trees import as_list, as_object
 
 TOO_DEEP = "(nested too deep to be written out)"
+_AS_IT_IS = json.JSONEncoder(ensure_ascii=False)
+_ORDERED = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 _LITERAL = 20_000
 _DEPTH = 150
 
@@ -24,12 +26,12 @@ def text_of(value: object) -> str:
         return value
     if value is None:
         return ""
-    return _written(value, ordered=False)
+    return _written(value, _AS_IT_IS)
 
 
-def _written(value: object, *, ordered: bool) -> str:
+def _written(value: object, encoder: json.JSONEncoder) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, sort_keys=ordered)
+        return encoder.encode(value)
     except (ValueError, TypeError, RecursionError):
         return TOO_DEEP
 
@@ -70,7 +72,7 @@ def literal(text: str) -> str:
 def canonical(raw: str | None) -> str:
     """Arguments written one way, for comparing: a text and the object it holds are the same."""
     value = parsed(raw or "")
-    return "{}" if value in ("", None) else _written(value, ordered=True)
+    return "{}" if value in ("", None) else _written(value, _ORDERED)
 
 
 def objects(value: object) -> Iterator[dict[str, Any]]:
@@ -82,7 +84,10 @@ def objects(value: object) -> Iterator[dict[str, Any]]:
 
 def first(fields: Mapping[str, Any], *names: str) -> Any:
     """The first of these fields that is there and not null."""
-    return next((fields[name] for name in names if fields.get(name) is not None), None)
+    for name in names:
+        if (found := fields.get(name)) is not None:
+            return found
+    return None
 
 
 def label(value: object, limit: int = 120) -> str:

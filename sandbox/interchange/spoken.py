@@ -19,6 +19,7 @@ from sandtrail.ledgers.trees import as_list, as_object
 from sandtrail.sandbox.interchange.loose import canonical, first, label, objects, parsed, text_of
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+Part: TypeAlias = tuple[str, Mapping[str, Any]]
 
 _ROLES: Mapping[str, Role] = {
     "system": "system", "developer": "system", "systemmessage": "system", "instruction": "system",
@@ -71,6 +72,8 @@ _WRAPPING = (
     "output",
     "input",
 )
+_BESIDE = {"tool_calls", "additional_kwargs", "invalid_tool_calls", "function_call"}
+_WORDLESS = _CALLS | _RESULTS | _SILENT
 _LEVELS = 6
 
 
@@ -171,25 +174,35 @@ def _is_part(item: object) -> bool:
 
 def _object(fields: Mapping[str, Any], role: Role, level: int) -> tuple[Said, ...]:
     """A message, or what wraps messages: a request, a response, a choice."""
+    if "role" in fields:
+        return tuple(_message(fields, role))
     for name in _WRAPPING:
         inner = fields.get(name)
-        if name == "output" or "role" in fields or (isinstance(inner, str) and name != "input"):
+        if name == "output" or (isinstance(inner, str) and name != "input"):
             continue  # what a model put out in several items is joined below
         if isinstance(inner, str) or as_list(inner) is not None or as_object(inner) is not None:
-            answers = name in ("choices", "candidates", "generations", "response")
-            found = spoken(inner, "assistant" if answers else role, level=level + 1)
+            found = spoken(inner, _speaker(fields, name, role), level=level + 1)
             return _system_of(fields) + _finished(found, fields)
     content = as_object(fields.get("content"))
     if content is not None and "parts" in content:  # a candidate of Gemini
         return _finished(tuple(_message(content, role)), fields)
     output = as_list(fields.get("output"))
-    if output is not None and "role" not in fields:  # a response of OpenAI's
+    if output is not None:  # a response of OpenAI's
         return _joined(spoken(output, "assistant", level=level + 1))
     if _is_part(fields):
         return () if fields.get("type") in _SILENT else tuple(_message({"content": [fields]}, role))
     if not any(name in fields for name in _NAMING):
         return (Said(role, text_of(fields)),)
     return tuple(_message(fields, role))
+
+
+def _speaker(fields: Mapping[str, Any], name: str, role: Role) -> Role:
+    """Who speaks in what is wrapped under this name. LangChain names the class of a message beside it."""
+    if name in ("choices", "candidates", "generations", "response"):
+        return "assistant"
+    if name == "kwargs" and (path := as_list(fields.get("id"))):
+        return role_of({"type": path[-1]}, role)
+    return role
 
 
 def _system_of(fields: Mapping[str, Any]) -> tuple[Said, ...]:
@@ -235,13 +248,13 @@ def role_of(fields: Mapping[str, Any], role: Role) -> Role:
 def _message(fields: Mapping[str, Any], default: Role) -> Iterator[Said]:
     role = role_of(fields, default)
     content = first(fields, "content", "parts", "text")
-    parts = list(_parts(content))
-    if role == "tool" and not any(_kind(part) in _RESULTS for part in parts):
+    parts = [] if isinstance(content, str) else [(_kind(part), part) for part in _parts(content)]
+    results = [_result(part) for kind, part in parts if kind in _RESULTS]
+    if role == "tool" and not results:
         yield _tool_message(fields, content)
         return
-    results = [_result(part) for part in parts if _kind(part) in _RESULTS]
     calls = _calls(fields, parts)
-    text = _words(content)
+    text = content if isinstance(content, str) else _words(content, parts)
     if results and role != "assistant":
         yield from results  # the results of a batch come first in a message
         if text or calls:
@@ -257,17 +270,16 @@ def _message(fields: Mapping[str, Any], default: Role) -> Iterator[Said]:
     yield from results
 
 
-def _hollow(parts: list[Mapping[str, Any]]) -> bool:
+def _hollow(parts: list[Part]) -> bool:
     """Whether there are parts, and the recorder left out what was in them."""
     return bool(parts) and all(
-        _kind(part) in _TEXTS and "text" not in part and "content" not in part for part in parts
+        kind in _TEXTS and "text" not in part and "content" not in part for kind, part in parts
     )
 
 
 def _parts(content: object) -> Iterator[Mapping[str, Any]]:
-    whole = content if isinstance(content, str) else parsed(content)
-    one = as_object(whole)
-    yield from objects([one] if one is not None else whole)
+    one = as_object(content)
+    yield from objects([one] if one is not None else content)
 
 
 def _kind(part: Mapping[str, Any]) -> str:
@@ -280,37 +292,36 @@ def _kind(part: Mapping[str, Any]) -> str:
     return kind if isinstance(kind, str) else "text"
 
 
-def _words(content: object) -> str:
+def _words(content: object, parts: list[Part] | None = None) -> str:
     """The words of a content; what has none is named."""
     if isinstance(content, str):
         return content
     plain = as_list(content)
-    if plain is not None and plain and all(isinstance(item, str) for item in plain):
+    if plain and all(isinstance(item, str) for item in plain):
         return "\n".join(plain)
     found: list[str] = []
-    for part in _parts(content):
-        kind = _kind(part)
+    for kind, part in [(_kind(part), part) for part in _parts(content)] if parts is None else parts:
         if kind in _TEXTS:
             found.append(text_of(first(part, "text", "content", "refusal", "parts")))
-        elif kind not in _CALLS | _RESULTS | _SILENT:
+        elif kind not in _WORDLESS:
             found.append(f"[{label(kind, 40)}]")
     return "\n".join(text for text in found if text)
 
 
-def _calls(fields: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> tuple[Asked, ...]:
+def _calls(fields: Mapping[str, Any], parts: list[Part]) -> tuple[Asked, ...]:
     """The calls of a message. Some recorders keep them twice: in the parts and beside them."""
+    if not fields.keys() & _BESIDE:
+        return tuple([_call(part) for kind, part in parts if kind in _CALLS])
     extra = as_object(fields.get("additional_kwargs")) or {}
+    broken = [_call(call) for call in objects(fields.get("invalid_tool_calls"))]
     for listed in (fields.get("tool_calls"), extra.get("tool_calls")):
         wrapped = (as_object(call.get("tool_call")) or call for call in objects(parsed(listed)))
         if calls := [_call(call) for call in wrapped]:
-            broken = [_call(call) for call in objects(fields.get("invalid_tool_calls"))]
             return (*calls, *broken)
-    if broken := [_call(call) for call in objects(fields.get("invalid_tool_calls"))]:
-        return tuple(broken)
-    if inline := [_call(part) for part in parts if _kind(part) in _CALLS]:
-        return tuple(inline)
+    if inline := [_call(part) for kind, part in parts if kind in _CALLS]:
+        return (*inline, *broken)
     old = as_object(fields.get("function_call"))
-    return () if old is None else (_call(old),)
+    return tuple(broken) if old is None else (_call(old),)
 
 
 def _call(fields: Mapping[str, Any]) -> Asked:

@@ -49,6 +49,9 @@ class _Entry:
     copied: bool = False
     offered: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        self.key: Key = self.said.key
+
 
 @dataclass
 class _Made:
@@ -72,6 +75,7 @@ class _Thread:
         default_factory=dict[str, tuple[str, Said]]
     )  # by the call's id
     unnamed: dict[int, list[tuple[str, Said]]] = field(default_factory=dict[int, list[tuple[str, Said]]])
+    made: set[Key] = field(default_factory=set[Key])  # decisions whose calls have ids
     given: dict[str, str] = field(default_factory=dict[str, str])
     ended: Ended = Ended.DONE
 
@@ -92,14 +96,14 @@ class _Thread:
         self.tools.extend(span.tools or ())
         if history and self.entries and self.entries[-1].said.is_reply:
             # The last request says what was answered; an agent's span may word that in another way.
-            known = {entry.said.key for entry in self.entries}
-            new = [entry for entry in new if not entry.said.is_reply or entry.said.key in known]
+            known = {entry.key for entry in self.entries}
+            new = [entry for entry in new if not entry.said.is_reply or entry.key in known]
         self.entries = _aligned(self.entries, new) if span.heard or history else self._told(new)
+        self.made |= {entry.key for entry in new if entry.said.calls and entry.said.calls[0].id}
 
     def _told(self, new: list[_Entry]) -> list[_Entry]:
         """Only what came out was recorded: it comes last, but for calls that are known."""
-        known = {entry.said.key for entry in self.entries if entry.said.calls and entry.said.calls[0].id}
-        return self.entries + [entry for entry in new if entry.said.key not in known]
+        return self.entries + [entry for entry in new if entry.key not in self.made]
 
     def insert(self, said: Said, at: str, rank: int) -> _Entry:
         """A decision that only a tool's span shows, behind what was told before that span began."""
@@ -122,14 +126,19 @@ class _Thread:
 
 def _aligned(known: list[_Entry], new: list[_Entry]) -> list[_Entry]:
     """Both in one order: what is known keeps its place, what is new stands before the next known message, or last."""
+    same = 0
+    while same < min(len(known), len(new)) and known[same].key == new[same].key:
+        same += 1
+    if same == len(known):
+        return _ranked(known + new[same:], same)
     places: dict[Key, list[int]] = {}
-    for index, entry in enumerate(known):
-        places.setdefault(entry.said.key, []).append(index)
-    found: list[_Entry] = []
+    for index in range(same, len(known)):
+        places.setdefault(known[index].key, []).append(index)
+    found = known[:same]
     pending: list[_Entry] = []
-    at = 0
-    for entry in new:
-        here = places.get(entry.said.key, [])
+    at = same
+    for entry in new[same:]:
+        here = places.get(entry.key, [])
         index = bisect_left(here, at)
         if index == len(here):
             pending.append(entry)
@@ -137,9 +146,14 @@ def _aligned(known: list[_Entry], new: list[_Entry]) -> list[_Entry]:
         found.extend((*known[at : here[index]], *pending, known[here[index]]))
         pending, at = [], here[index] + 1
     found.extend((*known[at:], *pending))
-    for before, entry in pairwise(found):
+    return _ranked(found, same)
+
+
+def _ranked(entries: list[_Entry], start: int) -> list[_Entry]:
+    """The entries, none of them earlier in time than the one in front of it."""
+    for before, entry in pairwise(entries[max(start - 1, 0) :]):
         entry.rank = max(entry.rank, before.rank)
-    return found
+    return entries
 
 
 def runs_of(spans: Sequence[Span]) -> tuple[Run, ...]:
@@ -201,9 +215,9 @@ class _Weaver:
         return self._new(scope) if other and self._owner(span) is None else thread
 
     def _owner(self, span: Span) -> _Thread | None:
-        keys = (said.key for said in (*span.heard, *span.said) if said.role != "system")
-        if not span.heard and span.kind == "model":
-            return None  # a bare output may repeat the words of another conversation
+        # What a model answers may repeat the words of another conversation; what it heard is its own.
+        told = span.heard if span.kind == "model" else (*span.heard, *span.said)
+        keys = (said.key for said in told if said.role != "system")
         return next((self._of_key[key] for key in keys if key in self._of_key), None)
 
     def _new(self, scope: str) -> _Thread:
