@@ -158,31 +158,31 @@ def test_a_contract_that_cannot_be_read_says_where(contract: dict[str, Any], at:
     assert flawed(contract=contract) == [("wire.unreadable", at)]
 
 
-@pytest.mark.parametrize(
-    ("part", "value", "at"),
-    [
-        ("contract", [], "contract"),
-        ("bindings", [], "bindings"),
-        ("bindings", {"$a": 1}, "bindings/$a"),
-        ("bindings", {"$a": {"kind": "payment", "value": 7}}, "bindings/$a"),
-        ("bindings", {"$a b": {"kind": "Pay Ment", "value": "7"}}, "bindings/$a b"),
-        ("principal", "amy", "principal"),
-        ("principal", {"tenant": 5}, "principal/tenant"),
-        ("principal", {"customer": "no symbol"}, "principal"),
-        ("ledger", {}, "ledger"),
-        ("ledger", [1], "ledger"),
-        ("ledger", [{"op": "refund.create", "status": []}], "ledger"),
-        ("ledger", [{"op": "refund.create", "status": "perhaps"}], "ledger"),
-        ("clock", 5, "clock"),
-        ("clock", {"now_utc": "soon"}, "clock"),
-        ("clock", {"now_utc": 5}, "clock"),
-        ("clock", {"user_zone": "Mars/Olympus"}, "clock"),
-        ("hidden_tools", [1], "hidden_tools"),
-        ("turn_registry", 5, "turn_registry"),
-        ("turn_registry", [5], "turn_registry/0"),
-        ("turn_registry", [{"from_message": 0, "tools": 4}], "turn_registry/0/tools"),
-    ],
-)
+BAD_PARTS: list[tuple[str, Any, str]] = [
+    ("contract", [], "contract"),
+    ("bindings", [], "bindings"),
+    ("bindings", {"$a": 1}, "bindings/$a"),
+    ("bindings", {"$a": {"kind": "payment", "value": 7}}, "bindings/$a"),
+    ("bindings", {"$a b": {"kind": "Pay Ment", "value": "7"}}, "bindings/$a b"),
+    ("principal", "amy", "principal"),
+    ("principal", {"tenant": 5}, "principal/tenant"),
+    ("principal", {"customer": "no symbol"}, "principal"),
+    ("ledger", {}, "ledger"),
+    ("ledger", [1], "ledger"),
+    ("ledger", [{"op": "refund.create", "status": []}], "ledger"),
+    ("ledger", [{"op": "refund.create", "status": "perhaps"}], "ledger"),
+    ("clock", 5, "clock"),
+    ("clock", {"now_utc": "soon"}, "clock"),
+    ("clock", {"now_utc": 5}, "clock"),
+    ("clock", {"user_zone": "Mars/Olympus"}, "clock"),
+    ("hidden_tools", [1], "hidden_tools"),
+    ("turn_registry", 5, "turn_registry"),
+    ("turn_registry", [5], "turn_registry/0"),
+    ("turn_registry", [{"from_message": 0, "tools": 4}], "turn_registry/0/tools"),
+]
+
+
+@pytest.mark.parametrize(("part", "value", "at"), BAD_PARTS)
 def test_a_part_that_cannot_be_read_is_a_flaw_and_the_run_is_read(part: str, value: Any, at: str) -> None:
     found = read(**{part: value})
     assert [(flaw.code, flaw.at) for flaw in found.flaws] == [("wire.unreadable", at)]
