@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -237,6 +238,11 @@ def test_a_run_without_a_ledger_saw_nothing_below_the_tools() -> None:
     trajectory = trajectory_of(read())
     assert (trajectory.ledger.grade, trajectory.offers) == (Grade.UNSEEN, ())
     assert trajectory_of(read(ledger=[])).ledger.grade is Grade.REPORTED
+
+
+def test_a_trajectory_of_ours_is_judged_as_it_is() -> None:
+    ours = trajectory_of(read())
+    assert trajectory_of(replace(read(), saved=ours)) is ours
 
 
 # -- streams and other payloads ----------------------------------------------------------------------------

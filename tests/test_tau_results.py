@@ -259,6 +259,13 @@ def test_a_document_without_simulations_is_unreadable() -> None:
     assert not tau2.recognises([])
 
 
+def test_one_simulation_alone_is_a_run_too() -> None:
+    (found,) = tau2.read(
+        {"task_id": "3", "termination_reason": "max_steps", "messages": [said("user", "Hi.")]}, "x"
+    )
+    assert (found.id, found.place, found.ended) == ("x/task-3", "", Ended.MAX_STEPS)
+
+
 def test_stripped_messages_of_a_simulation_are_not_silence() -> None:
     found = simulated(said("assistant", None), said("user", "Hello?"))
     assert [(flaw.code, flaw.at) for flaw in found.flaws] == [("trace.no_content", "messages.0")]

@@ -1,6 +1,9 @@
 """Bytes into a JSON value that every reader can rely on: strict JSON, no deeper than we walk, text without halves.
 
-parsed(data)   the value and what had to be mended in it; NoDocument says why there is none
+* text_of(data)   the text in UTF-8
+* parsed(text)    the value, and what had to be mended in it
+
+Both raise NoDocument, which says why there is none. They are two, so that nobody holds the bytes and the text at once.
 """
 
 from __future__ import annotations
@@ -25,16 +28,15 @@ class NoDocument(ValueError):
     """Bytes that are no JSON document; the message says why, and what to do."""
 
 
-def parsed(data: bytes) -> tuple[Any, tuple[Finding, ...]]:
-    """The value in these bytes, and the flaw of text that was mended. Raises NoDocument, and nothing else.
+def parsed(text: str) -> tuple[Any, tuple[Finding, ...]]:
+    """The value in this text, and the flaw of text that was mended. Raises NoDocument, and nothing else.
 
     The last of two equal keys wins, as in most readers. Half a surrogate pair is no character: it is read as `?`.
 
-    >>> parsed(b'{"a": NaN}')
+    >>> parsed('{"a": NaN}')
     Traceback (most recent call last):
     sandtrail.sandbox.interchange.documents.NoDocument: NaN is no JSON
     """
-    text = _text(data)
     try:
         value = json.loads(text, parse_constant=_no_constant, parse_float=_number)
     except json.JSONDecodeError as error:
@@ -50,7 +52,8 @@ def parsed(data: bytes) -> tuple[Any, tuple[Finding, ...]]:
     return _mended(value) if _HALF.search(text) else (value, ())
 
 
-def _text(data: bytes) -> str:
+def text_of(data: bytes) -> str:
+    """The text in these bytes, without a byte order mark. Raises NoDocument."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -12,7 +12,7 @@ What the model puts out between two inputs is one decision. The items are rewrit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -164,16 +164,3 @@ def _text(block: object) -> object:
     if fields is None or fields.get("type") not in _TEXTS:
         return block
     return {"type": "text", "text": fields.get("text")}
-
-
-def rewritten(items: Sequence[object]) -> list[dict[str, Any]]:
-    """The items as messages of Chat Completions.
-
-    >>> rewritten([{"type": "function_call", "call_id": "c1", "name": "ping", "arguments": "{}"}])[0]["role"]
-    'assistant'
-    """
-    turns = _Turns()
-    for index, item in enumerate(items):
-        turns.item(item, f"items.{index}")
-    turns.end(None)
-    return turns.messages

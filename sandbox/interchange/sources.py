@@ -9,8 +9,9 @@ read is a recording too, with a flaw `wire.unreadable` at file:line, and the res
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from glob import glob, has_magic
 from itertools import chain, islice
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any, BinaryIO
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.trees import as_object
 from sandtrail.sandbox.interchange.detect import read_document, reader_of
-from sandtrail.sandbox.interchange.documents import LONGEST, NoDocument, parsed
+from sandtrail.sandbox.interchange.documents import LONGEST, NoDocument, parsed, text_of
 from sandtrail.sandbox.interchange.reading import unreadable
 from sandtrail.sandbox.interchange.recording import Recording, Tool
 from sandtrail.sandbox.interchange.tools import read_tools
@@ -86,11 +87,18 @@ def _all(
 
 
 def _absent(path: str | Path) -> str:
-    if Path(path).is_dir():
+    if _is_folder(path):
         return "the folder has no .json or .jsonl file; name the files, or another folder"
     if has_magic(str(path)):
         return "no file has such a name; put the pattern in quotes, and look where it begins"
     return "there is no such file; name a file, a folder, or a pattern in quotes"
+
+
+def _is_folder(path: str | Path) -> bool:
+    try:
+        return Path(path).is_dir()
+    except OSError:  # a name that is too long
+        return False
 
 
 def files(path: str | Path, beside: Path | None = None) -> tuple[Path, ...]:
@@ -194,9 +202,10 @@ def _begins_a_document(opened: BinaryIO) -> bool:
 
 
 def _whole(opened: BinaryIO) -> Iterator[_Document]:
-    data = opened.read()
-    if data.strip():
-        yield _parsed(data, 0)
+    """The one document of a file; none where there is nothing in it."""
+    found = _parsed(opened.read, 0)
+    if found is not None:
+        yield found
 
 
 def _by_line(opened: BinaryIO) -> Iterator[_Document]:
@@ -204,8 +213,8 @@ def _by_line(opened: BinaryIO) -> Iterator[_Document]:
         if line is None:
             fault = f"a line of more than {LONGEST} bytes; it is left out: one line holds one run"
             yield _Document(number, fault=fault)
-        elif line.strip():
-            yield _parsed(line, number)
+        elif (found := _parsed(partial(bytes, line), number)) is not None:
+            yield found
 
 
 def _lines(opened: BinaryIO) -> Iterator[bytes | None]:
@@ -219,9 +228,13 @@ def _lines(opened: BinaryIO) -> Iterator[bytes | None]:
         yield None
 
 
-def _parsed(data: bytes, line: int) -> _Document:
+def _parsed(read: Callable[[], bytes], line: int) -> _Document | None:
+    """The document in the bytes that are read, which are let go of before it is parsed; None where there is none."""
     try:
-        value, flaws = parsed(data)
+        text = text_of(read())
+        if not text.strip():
+            return None
+        value, flaws = parsed(text)
     except NoDocument as error:
         return _Document(line, fault=str(error))
     return _Document(line, value, flaws=flaws)

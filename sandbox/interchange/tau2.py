@@ -49,15 +49,19 @@ _ENDS = {
 
 
 def recognises(value: object) -> bool:
-    """Whether a document holds simulations."""
+    """Whether a document holds simulations, or is one of them."""
     fields = as_object(value)
-    return fields is not None and as_list(fields.get("simulations")) is not None
+    return fields is not None and (as_list(fields.get("simulations")) is not None or _is_one(fields))
+
+
+def _is_one(fields: Mapping[str, Any]) -> bool:
+    return "termination_reason" in fields and as_list(fields.get("messages")) is not None
 
 
 def read(value: object, name: str) -> Iterator[Recording]:
     """The runs in a document."""
     fields = as_object(value) or {}
-    simulations = as_list(fields.get("simulations")) or []
+    simulations = [fields] if _is_one(fields) else as_list(fields.get("simulations")) or []
     if not simulations:
         yield unreadable(FORMAT, name, "simulations: a list of at least one run is wanted")
         return
@@ -66,7 +70,7 @@ def read(value: object, name: str) -> Iterator[Recording]:
     tools, unfit = offered(environment.get("tool_defs"))
     tickets = dict(_tickets(fields.get("tasks")))
     for index, item in enumerate(simulations):
-        place = f"/simulations/{index}"
+        place = "" if item is fields else f"/simulations/{index}"
         simulation = as_object(item)
         messages = as_list((simulation or {}).get("messages"))
         if simulation is None or messages is None:
