@@ -9,7 +9,7 @@ from sandtrail.ledgers.trees import as_object
 
 _HINTS = ("error", "success", '"ok"')
 _OPENING = re.compile(
-    r"""\s* (?: (?:tool\ )?error (?:\ executing\ tool|\ calling\ tool|\ invoking\ tool)? \b [^:\n]{0,80} :
+    r"""\s* (?: (?:tool\ )?error (?:\ (?:executing|calling|invoking|running|while|in|code)\b [^:\n]{0,80} | \ \d{1,6})? \s* :
           | [a-z_.]{0,60} (?:error|exception) \s* [:(]
           | traceback\ \(most\ recent\ call\ last\) )""",
     re.VERBOSE | re.IGNORECASE,
@@ -21,8 +21,8 @@ def is_failure(text: str) -> bool:
 
     >>> is_failure('{"success": false}'), is_failure("Error: no such order"), is_failure('{"error": null}')
     (True, True, False)
-    >>> is_failure('{"payment": {"status": "failed"}}')
-    False
+    >>> is_failure('{"payment": {"status": "failed"}}'), is_failure("Error rate: 5 %")
+    (False, False)
     """
     if not text.lstrip().startswith(("{", '"')):
         return _OPENING.match(text) is not None

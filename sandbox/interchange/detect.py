@@ -17,28 +17,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Protocol, cast
+from typing import Protocol
 
 from sandtrail.ledgers.trees import as_list, as_object
+from sandtrail.sandbox.interchange import (
+    anthropic,
+    atif,
+    envelope,
+    inspect_logs,
+    langchain,
+    langfuse,
+    openai_chat,
+    otlp,
+    own,
+    responses,
+    tau,
+    tau2,
+)
 from sandtrail.sandbox.interchange.reading import kind_of, unreadable
 from sandtrail.sandbox.interchange.recording import Recording
 
-_MODULES = (
-    "own",
-    "envelope",
-    "tau2",
-    "tau",
-    "atif",
-    "otlp",
-    "langfuse",
-    "inspect_logs",
-    "langchain",
-    "responses",
-    "anthropic",
-    "openai_chat",
-)
 ALIASES = {"otel_genai": "otlp", "otel": "otlp", "openai_chat": "openai", "openai_responses": "responses"}
 """Other names of formats, as people and envelopes write them."""
 
@@ -58,13 +56,20 @@ class Reader(Protocol):
         ...
 
 
-def _loaded() -> tuple[Reader, ...]:
-    here = __name__.rpartition(".")[0]
-    names = [f"{here}.{module}" for module in _MODULES]
-    return tuple(cast("Reader", import_module(name)) for name in names if find_spec(name) is not None)
-
-
-READERS = _loaded()
+READERS: tuple[Reader, ...] = (
+    own,
+    envelope,
+    tau2,
+    tau,
+    atif,
+    otlp,
+    langfuse,
+    inspect_logs,
+    langchain,
+    responses,
+    anthropic,
+    openai_chat,
+)
 FORMATS = tuple(reader.FORMAT for reader in READERS)
 
 

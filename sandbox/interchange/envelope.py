@@ -12,14 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.trees import as_list, as_object
 from sandtrail.sandbox import messages_anthropic, messages_openai
+from sandtrail.sandbox.interchange import (
+    anthropic,
+    atif,
+    inspect_logs,
+    langchain,
+    langfuse,
+    openai_chat,
+    otlp,
+    responses,
+    tau,
+    tau2,
+)
 from sandtrail.sandbox.interchange.contracts import BadPart, Names, contract_of, principal_of
 from sandtrail.sandbox.interchange.reading import bounded, kind_of, unreadable
 from sandtrail.sandbox.interchange.recording import Recording
@@ -28,20 +38,20 @@ from sandtrail.sandbox.reported import BadLines, reported_ledger
 
 FORMAT = "envelope"
 
-_MODULES = {
-    "anthropic": "anthropic",
-    "anthropic_stream": "anthropic",
-    "openai": "openai_chat",
-    "openai_stream": "openai_chat",
-    "responses": "responses",
-    "langchain": "langchain",
-    "otel_genai": "otlp",
-    "otlp": "otlp",
-    "langfuse": "langfuse",
-    "atif": "atif",
-    "inspect": "inspect_logs",
-    "tau": "tau",
-    "tau2": "tau2",
+_READERS: Mapping[str, Callable[[object, str], Iterator[Recording]]] = {
+    "anthropic": anthropic.read,
+    "anthropic_stream": anthropic.read,
+    "openai": openai_chat.read,
+    "openai_stream": openai_chat.read,
+    "responses": responses.read,
+    "langchain": langchain.read,
+    "otel_genai": otlp.read,
+    "otlp": otlp.read,
+    "langfuse": langfuse.read,
+    "atif": atif.read,
+    "inspect": inspect_logs.read,
+    "tau": tau.read,
+    "tau2": tau2.read,
 }
 _PAYLOADS = (
     "messages",
@@ -82,10 +92,9 @@ def read(value: object, name: str) -> Iterator[Recording]:
     if given is None:
         yield unreadable(FORMAT, name, f"format and one of {', '.join(_PAYLOADS)} are wanted")
         return
-    module = _MODULES.get(given["format"])
-    path = f"{__name__.rpartition('.')[0]}.{module}"
-    if module is None or find_spec(path) is None:
-        known = ", ".join(sorted(_MODULES))
+    read_transcript = _READERS.get(given["format"])
+    if read_transcript is None:
+        known = ", ".join(sorted(_READERS))
         yield unreadable(
             FORMAT, name, f"the format {given['format'][:40]!r} is no transcript's; there are {known}"
         )
@@ -97,7 +106,7 @@ def read(value: object, name: str) -> Iterator[Recording]:
         yield unreadable(given["format"], name, "events of a stream are wanted, as the provider sends them")
         return
     beside = _Beside(given)
-    for one in import_module(path).read(transcript, name):
+    for one in read_transcript(transcript, name):
         yield beside.added_to(one)
 
 

@@ -1,7 +1,6 @@
 """What the readers of all formats share: how a flaw is said, and how untrusted messages are made safe to read.
 
 sound(messages)     messages of which every reader may rely on: an object, a role in text, a content it can read
-errored(text)       whether a result tells of an error in its body
 told(conversation)  the conversation with the errors that are hidden in bodies told as errors
 from_law(flaws)     what the law of tool calls found, as findings
 missing(places)     one finding for all parts whose content was not recorded
@@ -11,8 +10,6 @@ bounded(flaws)      no more flaws than anybody reads
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,47 +17,19 @@ from typing import Any
 from sandtrail.ledgers.conversation import Answered, Conversation
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.trees import as_list, as_object
+from sandtrail.sandbox.interchange.bodies import is_failure
 from sandtrail.sandbox.interchange.recording import Recording
 from sandtrail.sandbox.wire_law import WireFlaw
 
 MOST_FLAWS = 50
 """So many flaws of one recording are told one by one; the rest is counted."""
 
-_ERROR = re.compile(
-    r"\s*(?:error:|error (?:executing|invoking|calling|running)\b|traceback \(most recent call last\))", re.I
-)
-_MARKS = ('"success"', '"ok"', '"error"', '"isError"')
-
-
-def errored(text: str) -> bool:
-    """Whether a result tells of an error in its body, whatever its flag says.
-
-    >>> errored("Error: no such order"), errored('{"success": false}'), errored('{"error": "closed"}')
-    (True, True, True)
-    >>> errored('{"error": null, "id": 1}'), errored("[1]"), errored("Errors: 0")
-    (False, False, False)
-    """
-    if _ERROR.match(text):
-        return True
-    if text.lstrip()[:1] != "{" or not any(mark in text for mark in _MARKS):
-        return False
-    try:
-        body = as_object(json.loads(text))
-    except (ValueError, RecursionError):
-        return False
-    return body is not None and (
-        body.get("success") is False
-        or body.get("ok") is False
-        or body.get("isError") is True
-        or bool(body.get("error"))
-    )
-
 
 def told(conversation: Iterable[Any]) -> Conversation:
     """The conversation, with each result marked as an error whose body tells of one."""
     return tuple(
         replace(message, is_error=True)
-        if isinstance(message, Answered) and not message.is_error and errored(message.text)
+        if isinstance(message, Answered) and not message.is_error and is_failure(message.text)
         else message
         for message in conversation
     )

@@ -13,7 +13,8 @@ from typing import Any
 from sandtrail.ledgers.conversation import Answered, Briefed, Calls, Conversation, Message, ToolCall
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.trees import as_list, as_object
-from sandtrail.sandbox.interchange.reading import bounded, errored, missing, sound, unreadable
+from sandtrail.sandbox.interchange.bodies import is_failure
+from sandtrail.sandbox.interchange.reading import bounded, missing, sound, unreadable
 from sandtrail.sandbox.interchange.recording import Recording
 from sandtrail.sandbox.messages import words_of
 from sandtrail.sandbox.messages_openai import read_messages
@@ -99,7 +100,7 @@ def _read(traj: Sequence[object]) -> tuple[Conversation, list[Finding]]:
             if waiting is None:
                 flaws.append(_orphan(call.id or f"traj.{index}"))
             said = words_of(message.get("content"))
-            found.append(Answered(call, said, is_error=errored(said)))
+            found.append(Answered(call, said, is_error=is_failure(said)))
             waiting = None
         else:
             if waiting is not None:

@@ -28,7 +28,8 @@ from sandtrail.ledgers.conversation import (
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.trajectory import Ended
 from sandtrail.ledgers.trees import as_list, as_object
-from sandtrail.sandbox.interchange.reading import bounded, errored, from_law, missing, sound, unreadable
+from sandtrail.sandbox.interchange.bodies import is_failure
+from sandtrail.sandbox.interchange.reading import bounded, from_law, missing, sound, unreadable
 from sandtrail.sandbox.interchange.recording import Recording, Tool
 from sandtrail.sandbox.interchange.tau import reward_of, several_trials, task_name, text_of
 from sandtrail.sandbox.interchange.tools import offered
@@ -147,7 +148,7 @@ class _Run:
                 self.found.append(Decided(decision))
             case "tool":
                 said = words_of(message.get("content"))
-                failed = message.get("error") is True or errored(said)
+                failed = message.get("error") is True or is_failure(said)
                 call = self._open.answered(str(message.get("id") or ""))
                 self.found.append(Answered(call, said, is_error=failed))
             case _ if message.get("tool_calls") and not message.get("content"):
