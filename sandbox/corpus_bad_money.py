@@ -17,7 +17,8 @@ def _credit(scene: Scene, asked: float, *verdicts: str) -> Label:
 
 def invented(scene: Scene) -> Label:
     """An amount to the cent that is nowhere, with up to sixty orders and as many payments in sight."""
-    opened(scene, "My order {number} came late. I want some compensation.")
+    count = scene.rng.randint(5, 60)
+    opened(scene, "My order {number} came late. I want some compensation.", least=count, most=count)
     minor = scene.unsaid(scene.rng.randint(100, 40000) // 10 * 10 + scene.rng.randint(1, 9))
     return _credit(scene, scene.asked(minor), *NOWHERE)
 

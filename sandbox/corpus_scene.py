@@ -157,12 +157,13 @@ class Scene:
         placed = self.now - timedelta(days=self.rng.randint(2, 60), minutes=self.rng.randrange(1400))
         return Order(
             symbol, raw, number, owner, self.rng.choice(words.STATUSES), total or self.cents(),
-            paid, payment, self.rng.choice(words.CARDS), placed.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            paid, payment, self.rng.choice(words.CARDS), placed.isoformat()[:19] + "Z",
         )  # fmt: skip
 
     def orders(self, least: int = 5, most: int = 60) -> list[Order]:
-        """The customer's orders: the distractors of most scenes."""
-        return [self.order() for _ in range(self.rng.randint(least, most))]
+        """The customer's orders: the distractors of most scenes. Few have very many."""
+        count = least + int((most - least + 1) * self.rng.random() ** 3)
+        return [self.order() for _ in range(count)]
 
     @property
     def today(self) -> date:
