@@ -101,8 +101,9 @@ def test_json_of_a_pass_has_the_documented_shape(capsys: pytest.CaptureFixture[s
     ],
 )
 def test_output_fits_eighty_columns_and_prints_symbols_only(
-    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr("sandtrail.sandbox.selftest.SEEDS", range(2))
     _, out, _ = printed(capsys, *words)
     assert max(map(cell_len, out.splitlines())) <= 80
     assert "pay_" not in out
@@ -223,7 +224,9 @@ def test_saved_runs_are_replayed(capsys: pytest.CaptureFixture[str], tmp_path: P
 
 def test_bench_measures_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = printed(capsys, "bench", "--json", "--customers", "3", "--rounds", "3")
-    stages = json.loads(out)["stages"]
+    told = json.loads(out)
+    stages = told["stages"]
+    assert {"substring", "token_set", "sandtrail"} == set(told["provenance"])
     wanted = {"fork_ms", "reset_ms", "read_call_ms", "write_call_ms", "http_read_ms", "http_write_ms"}
     assert code == 0
     assert wanted | {"read_only_check_ms", "trajectory_5_calls_ms", "import_ms"} <= set(stages)

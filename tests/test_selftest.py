@@ -10,6 +10,8 @@ import pytest
 from sandtrail.sandbox import selftest as module
 from sandtrail.sandbox.agents import Scripted
 from sandtrail.sandbox.cli import main
+from sandtrail.sandbox.corpus import CLASSES
+from sandtrail.sandbox.corpus_report import MOST, Said, measured, summary
 from sandtrail.sandbox.recoveries import Judged, label_of, recoveries
 from sandtrail.sandbox.runner import run
 from sandtrail.sandbox.selftest import Checked, Outcomes, report, selftest
@@ -37,6 +39,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "hunt", in_the_scenes)
     case = next(recoveries())
     monkeypatch.setattr(module, "judged", lambda: (Judged(case, label_of(case), case.label),))
+    monkeypatch.setattr(module, "measured", lambda _, detect: measured(range(2), detect, CLASSES[:6]))
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
@@ -50,13 +53,19 @@ def test_an_honest_doing_raises_nothing(name: str, scene: Scene) -> None:
     assert module._played(scene, ALL) == (), name
 
 
-def test_the_counts_are_those_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_counts_are_those_of_the_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "SEEDS", range(3))
     assert main(["selftest", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     groups = told["groups"]
     assert groups["ledger"] == {"seeded": len(FAULTS), "named": len(FAULTS)}
     assert groups["judges"]["seeded"] == groups["judges"]["named"] >= len(ZOO)
     assert groups["recovery"] == {"seeded": len(list(recoveries())), "named": len(list(recoveries()))}
+    corpus = groups.pop("provenance")
+    assert (corpus["classes"], corpus["values"]) == (len(CLASSES), len(CLASSES) * 3)
+    assert corpus["false_alarm_rate"] <= MOST >= corpus["miss_rate"]
     assert told["seeded"] == told["named"] == sum(group["seeded"] for group in groups.values())
     assert (told["false_alarms"], told["missed"]) == (0, [])
     assert told["honest"] > len(HONEST)
@@ -96,11 +105,29 @@ def test_a_small_one_of_each_group_passes_in_80_columns(capsys: pytest.CaptureFi
     assert main(["selftest"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    counts = {line.split()[0]: line.split()[1:4] for line in lines[-5:-1]}
+    counts = {line.split()[0]: line.split()[1:4] for line in lines[-6:-1]}
     assert counts["ledger"] == ["2", "of", "2"]
     assert counts["judges"] == [str(len(ZOO)), "of", str(len(ZOO))]
     assert counts["recovery"] == ["1", "of", "1"]
+    assert counts["corpus"] == ["6", "classes,", "12"]
     assert lines[-1] == "exit 0: everything seeded is named"
+
+
+@pytest.mark.usefixtures("small")
+def test_a_detector_that_believes_everything_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blind = measured(range(2), lambda *_: Said(grounded=True), CLASSES)
+    monkeypatch.setattr(module, "measured", lambda *_: blind)
+    assert main(["selftest", "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    assert told["missed"] == [f"provenance: {summary(blind)}"]
+    assert (told["groups"]["provenance"]["false_alarm_rate"], told["groups"]["provenance"]["miss_rate"]) == (
+        0,
+        1,
+    )
+    assert main(["selftest"]) == 3
+    assert "bad_id.invented" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("small")
