@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import date
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,8 +15,8 @@ from sandtrail.ledgers.conversation import Answered, Briefed, Calls, Decided, Re
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.sandbox.baselines import argument
 from sandtrail.sandbox.corpus import CENTS, CLASSES, Class, Specimen, specimen, specimens
-from sandtrail.sandbox.corpus_parts import Ambiguous, edits, far
-from sandtrail.sandbox.corpus_scene import Label, Scene
+from sandtrail.sandbox.corpus_parts import Ambiguous, Label, edits, far
+from sandtrail.sandbox.corpus_scene import Scene
 from sandtrail.sandbox.corpus_tools import DIALECTS, offer_of
 
 BY_NAME = {one.name: one for one in CLASSES}
@@ -243,8 +244,6 @@ def test_far_says_what_edits_count() -> None:
 
 
 def test_a_draw_that_has_nothing_left_is_ambiguous() -> None:
-    from random import Random
-
     scene = Scene(0, Random(1))
     scene.once(lambda: "the only one")
     with pytest.raises(Ambiguous):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
@@ -11,7 +12,7 @@ from sandtrail.sandbox import selftest as module
 from sandtrail.sandbox.agents import Scripted
 from sandtrail.sandbox.cli import main
 from sandtrail.sandbox.corpus import CLASSES
-from sandtrail.sandbox.corpus_report import MOST, Said, measured, summary
+from sandtrail.sandbox.corpus_report import ENGINE, MOST, Said, measured, summary
 from sandtrail.sandbox.recoveries import Judged, label_of, recoveries
 from sandtrail.sandbox.runner import run
 from sandtrail.sandbox.selftest import Checked, Outcomes, report, selftest
@@ -39,7 +40,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "hunt", in_the_scenes)
     case = next(recoveries())
     monkeypatch.setattr(module, "judged", lambda: (Judged(case, label_of(case), case.label),))
-    monkeypatch.setattr(module, "measured", lambda _, detect: measured(range(2), detect, CLASSES[:6]))
+    few = measured(range(2), ENGINE, CLASSES[:6])
+    monkeypatch.setattr(module, "measured", Mock(return_value=few))
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
@@ -117,8 +119,8 @@ def test_a_small_one_of_each_group_passes_in_80_columns(capsys: pytest.CaptureFi
 def test_a_detector_that_believes_everything_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    blind = measured(range(2), lambda *_: Said(grounded=True), CLASSES)
-    monkeypatch.setattr(module, "measured", lambda *_: blind)
+    blind = measured(range(2), Mock(return_value=Said(grounded=True)))
+    monkeypatch.setattr(module, "measured", Mock(return_value=blind))
     assert main(["selftest", "--json"]) == 3
     told = json.loads(capsys.readouterr().out)
     assert told["missed"] == [f"provenance: {summary(blind)}"]
