@@ -194,8 +194,25 @@ class Ledger:
         )
 
     def writes(self) -> Records[Attempt]:
-        """The attempts that committed: a write with outcome ok that changed at least one business row."""
-        return Records(page.attempt for page in self._book.pages if page.attempt and page.committed)
+        """The attempts that committed: a write with outcome ok that changed at least one business row.
+
+        Somebody else's books show no rows: there a write with outcome ok that had an effect did.
+        """
+        return Records(page.attempt for page in self._book.pages if page.attempt and self._committed(page))
+
+    def _committed(self, page: Page) -> bool:
+        return page.committed or (
+            self._rowless
+            and bool(page.effects)
+            and page.attempt is not None
+            and page.attempt.access is Access.WRITE
+            and page.attempt.outcome is Outcome.OK
+        )
+
+    @property
+    def _rowless(self) -> bool:
+        """Whether these are somebody else's books, where effects alone tell of what was changed."""
+        return self.grade is not Grade.PROVED
 
     def effects(self, name: str | None = None, /, **facts: Any) -> Records[Effect]:
         """The declared effects of this name with these facts (all, where nothing is named)."""
@@ -228,18 +245,22 @@ class Ledger:
 
     @property
     def read_only(self) -> Proof:
-        """Nothing was mutated: no business change by an attempt (gross), no external effect, no blocked request."""
+        """Nothing was mutated: no business change by an attempt (gross), no external effect, no blocked request.
+
+        In somebody else's books, which show no rows, no effect at all; what they do not tell, nobody proves.
+        """
         found: list[str] = []
         for page in self._book.pages:
             if page.attempt is None and page.origin.kind is not OriginKind.NONE:
                 continue
             lines = [str(change) for change in page.business]
-            lines += [str(effect) for effect in page.effects if effect.external]
+            lines += [str(effect) for effect in page.effects if effect.external or self._rowless]
             if page.attempt and page.attempt.outcome is Outcome.BLOCKED:
                 lines.append(f"blocked {page.attempt.operation}")
             what = f"attempt {page.attempt.seq} {page.attempt.operation}" if page.attempt else page.place
             found += [f"{what}: {line}" for line in lines]
-        return self._proof("nothing was mutated", found)
+        claim = "nothing was mutated" + (f", as far as is {self.grade}" if self._rowless else "")
+        return self._proof(claim, found)
 
     def _proof(self, claim: str, found: Sequence[str]) -> Proof:
         holes = [f"the books do not hold: {finding}" for finding in self._book.breaches]

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
-from sandtrail.ledgers import Delivery, Grade, Outcome
+from sandtrail.ledgers import Access, Delivery, Effect, Grade, Ledger, Outcome
+from sandtrail.ledgers.book import Book
 from sandtrail.ledgers.conversation import ToolCall
+from sandtrail.ledgers.entries import Attempt, Origin, Page
+from sandtrail.ledgers.words import OriginKind
 from sandtrail.sandbox.reported import BadLines, effect_name, facts_of, reported_ledger
 
 CALL = ToolCall("t1", "refund_payment", {"payment_id": "pay_7"})
@@ -85,3 +88,29 @@ def test_facts_are_target_amount_and_currency() -> None:
         "currency": "USD",
     }
     assert facts_of({"op": "x", "target": None}) == {}
+
+
+def test_an_effect_that_was_reported_is_a_write_and_breaks_read_only() -> None:
+    ledger, _ = reported_ledger([line(status="rejected"), line("t2")], {})
+    assert [attempt.seq for attempt in ledger.writes()] == [2]
+    proof = ledger.read_only
+    assert not proof
+    assert proof.evidence == ("attempt 2 refund.create: refund.created  target=pay_7",)
+
+
+def test_a_look_that_reports_an_effect_is_no_write_and_still_breaks_read_only() -> None:
+    book = Book("r", {})
+    look = Attempt(1, "get_order", Access.READ, "{}", "x", Outcome.OK)
+    seen = Effect("order.seen", {}, attempt=1)
+    book.append(Page(Origin(OriginKind.ATTEMPT), look, (seen,)), judged=False)
+    ledger = Ledger(book, grade=Grade.REPORTED)
+    assert ledger.writes() == []
+    assert not ledger.read_only
+    assert Ledger(book).read_only  # in our own books rows tell
+
+
+def test_what_is_only_reported_is_said_to_be() -> None:
+    ledger, _ = reported_ledger([line(status="denied")], {})
+    assert ledger.read_only
+    assert repr(ledger.read_only) == "<holds: nothing was mutated, as far as is reported>"
+    assert "0 writes" in repr(ledger)
