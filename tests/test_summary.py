@@ -278,6 +278,12 @@ def test_what_was_said_after_the_call_is_no_source_of_it() -> None:
     assert any(line.text.endswith("not seen before") for line in trail(result("a", conversation=later)))
 
 
+def test_what_was_said_after_the_call_is_no_source_of_it() -> None:
+    later = (UserSaid("Hi."), *one(call("act", amount_minor=3000)), UserSaid("30.00 EUR."))
+    lines = trail(result("a", conversation=later))
+    assert not any(line.text.endswith("said by the user") for line in lines)
+
+
 def test_tokens_and_their_cost_are_told_where_there_are_any() -> None:
     requests = (ModelCall("model", usage=Usage(input=1000, output=20, cache_read=300, cost=1_500_000)),)
     spent = result("a", conversation=(UserSaid("Hi."), Decided(Reply("Hi."), requests=requests)))
