@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -98,25 +100,57 @@ def template(spec: WorldSpec, classes: ServiceClasses) -> Template:
 
     Raises BadSeed where an entity cannot be made.
     """
-    return _template(_Hashed(spec), classes)
+    key = (spec.seed_text, classes)
+    found = _TEMPLATES.find(key)
+    if found is None:
+        found = _made(spec, classes)
+        _TEMPLATES.keep(key, found)
+    return found
 
 
-class _Hashed:
-    """A specification as a cache key: equal where the template would be."""
+class Shelf:
+    """Templates by what they were made of, those used last; no more than `room` bytes of images, and always the newest.
 
-    def __init__(self, spec: WorldSpec) -> None:
-        self.spec, self.text = spec, spec.seed_text
+    The room is in bytes, not in templates: one of a shipped scenario has a quarter of a megabyte, one with thousands of
+    customers many. A number of templates that is below the number of scenarios in a suite would make all of them
+    anew in each round, at 20 ms each: what is used last goes last, so each is gone when its turn comes again.
+    """
 
-    def __hash__(self) -> int:
-        return hash(self.text)
+    def __init__(self, room: int) -> None:
+        self._room, self._used = room, 0
+        self._kept: OrderedDict[tuple[str, ServiceClasses], Template] = OrderedDict()
+        self._lock = threading.Lock()
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Hashed) and other.text == self.text
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def find(self, key: tuple[str, ServiceClasses]) -> Template | None:
+        """The template that was kept under this key, which is now the one used last."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
+
+    def keep(self, key: tuple[str, ServiceClasses], made: Template) -> None:
+        """Keep a template, and let go of those that were not used for longest."""
+        with self._lock:
+            before = self._kept.pop(key, None)  # two threads may have made it at once
+            self._used += len(made.image.data) - (0 if before is None else len(before.image.data))
+            self._kept[key] = made
+            while self._used > self._room and len(self._kept) > 1:
+                _, gone = self._kept.popitem(last=False)
+                self._used -= len(gone.image.data)
 
 
-@lru_cache(maxsize=64)
-def _template(key: _Hashed, classes: ServiceClasses) -> Template:
-    spec, services = key.spec, compiled(classes)
+ROOM = 64 * 2**20
+"""For some 290 worlds of the size of the shipped scenarios', four times as many as there are."""
+
+_TEMPLATES = Shelf(ROOM)
+
+
+def _made(spec: WorldSpec, classes: ServiceClasses) -> Template:
+    services = compiled(classes)
     db = sqlite3.connect(":memory:", isolation_level=None)
     db.execute("PRAGMA page_size = 4096")
     services.schema.create(db)
