@@ -18,10 +18,10 @@ from sandtrail.ledgers import WorldSpec
 from sandtrail.ledgers.specs import SYMBOL, Fault, kind_of
 from sandtrail.ledgers.spelling import near
 from sandtrail.ledgers.trees import as_list
-from sandtrail.sandbox.toolbox import BadOffer, Tool, all_tools, offered
+from sandtrail.sandbox.toolbox import BadOffer, Tool, Toolbox, all_tools, in_turn, offered
 from sandtrail.scenarios import BadScenario, Scenario
 from sandtrail.scenarios.contract import Contract
-from sandtrail.scenarios.scenario import Family, Offered, Place, User
+from sandtrail.scenarios.scenario import Family, Place, User
 
 _FIELD = re.compile(rf"\{{({SYMBOL.pattern})\.(\w+)\}}")
 
@@ -110,41 +110,30 @@ def _check_offer(scenario: Scenario, ready: Services) -> tuple[dict[str, Tool], 
         ) from None
     try:
         boxes = offered(scenario.offer, tools)
-        for box in boxes:
-            _ = box.catalog  # refuses a name that stands twice
     except BadOffer as error:
         reason = f"there is no tool {error.name!r}{near(error.name, error.known)}"
-        raise BadScenario(_named_at(scenario, error.name), reason) from None
-    except ValueError as error:  # two tools of one name: somebody gave a tool the name of another
-        parts = [part for part, _, new in _renames(scenario.offer) if repr(new) in str(error)]
-        raise BadScenario(scenario.place(parts[0] if parts else "catalog"), str(error)) from None
+        raise BadScenario(scenario.place(f"{error.part}.{error.name}"), reason) from None
+    parts = ["catalog", *(f"catalog.changes.{number}" for number, _ in in_turn(scenario.offer))]
+    for part, box in zip(parts, boxes, strict=True):
+        _check_names(scenario, part, box)
     if not boxes[0].tools:
         raise BadScenario(scenario.place("catalog"), "no tool is left to offer")
-    for before, after in pairwise(boxes):
+    for (before, after), part in zip(pairwise(boxes), parts[1:], strict=True):
         if before.catalog == after.catalog:
-            number = next(n for n, one in enumerate(scenario.offer.changes) if one.turn == after.turn)
             reason = f"turn {after.turn}: nothing changes: the tools are offered, or gone, already"
-            raise BadScenario(scenario.place(f"catalog.changes.{number}"), reason)
+            raise BadScenario(scenario.place(part), reason)
     return {tool.name: tool for tool in tools}, {tool.name for tool in boxes[0].tools}
 
 
-def _renames(offer: Offered) -> Iterator[tuple[str, str, str]]:
-    """Every rename: its part, the old name, the new one."""
-    renames = [("catalog.rename", offer.rename)]
-    renames += [(f"catalog.changes.{n}.rename", change.rename) for n, change in enumerate(offer.changes)]
-    return ((f"{part}.{old}", old, new) for part, pairs in renames for old, new in pairs.items())
-
-
-def _named_at(scenario: Scenario, name: str) -> Place:
-    """Where the catalog part of a scenario names a tool."""
-    offer = scenario.offer
-    lists = [(f"catalog.{key}", tuple(getattr(offer, key))) for key in ("only", "without", "withheld")]
-    for number, change in enumerate(offer.changes):
-        lists += [(f"catalog.changes.{number}.{key}", getattr(change, key)) for key in ("remove", "add")]
-    parts = [f"{part}.{name}" for part, tools in lists if name in tools]
-    parts += [part for part, old, _ in _renames(offer) if old == name]
-    parts += [f"catalog.distractors.{n}" for n, one in enumerate(offer.distractors) if one.tool == name]
-    return scenario.place(parts[0])
+def _check_names(scenario: Scenario, part: str, box: Toolbox) -> None:
+    """No two tools of one name: the part that gave a tool the name of another, or brought it back under that, is wrong."""
+    try:
+        _ = box.catalog
+    except ValueError as error:
+        offer = scenario.offer
+        renamed = offer.rename if part == "catalog" else offer.changes[int(part.rpartition(".")[2])].rename
+        guilty = [f"{part}.rename.{old}" for old, new in renamed.items() if repr(new) in str(error)]
+        raise BadScenario(scenario.place(guilty[0] if guilty else part), str(error)) from None
 
 
 def _check_first(scenario: Scenario, first: set[str]) -> None:

@@ -113,9 +113,10 @@ def load_dataset(
 
 
 def load_catalog(name: str, folder: Path | None, place: Place) -> CatalogFile:
-    """The catalog of a name: `support@1` out of the library, or a file `NAME.catalog.yaml` beside the scenario.
+    """The catalog of a name: a file `NAME.catalog.yaml` beside the scenario, or `support@1` out of the library.
 
-    Raises BadScenario at `place` where there is none, or the version is another.
+    A shipped scenario (`folder` is None) is like any other: its folder is the library. Raises BadScenario at `place`
+    where there is no such catalog, or the version is another.
     """
     wanted, _, version = name.removesuffix(CATALOG).partition("@")
     beside = Path(f"{wanted}{CATALOG}")
@@ -123,18 +124,15 @@ def load_catalog(name: str, folder: Path | None, place: Place) -> CatalogFile:
         raise BadScenario(
             place, f"catalog {name!r}: a file beside the scenario is wanted, no path out of its folder"
         )
-    shipped_ones = {
-        entry.name.removesuffix(CATALOG): entry
-        for entry in _shipped().iterdir()
-        if entry.name.endswith(CATALOG)
-    }
     if folder is not None and _is_file(folder / beside):
         catalog = _catalog(_text(folder / beside), str(folder / beside))
-    elif wanted in shipped_ones:
-        catalog = _catalog(shipped_ones[wanted].read_text(encoding="utf-8"), beside.name)
+    elif _is_file(shipped_one := _shipped().joinpath(*beside.parts)):
+        catalog = _catalog(shipped_one.read_text(encoding="utf-8"), beside.as_posix())
     else:
-        hint = near(wanted, sorted(shipped_ones))
-        raise BadScenario(place, f"there is no catalog {name!r}; one's own end in {CATALOG}{hint}")
+        names = [one.name.removesuffix(CATALOG) for one in _shipped().iterdir() if one.name.endswith(CATALOG)]
+        raise BadScenario(
+            place, f"there is no catalog {name!r}; one's own end in {CATALOG}{near(wanted, sorted(names))}"
+        )
     if version and str(catalog.version) != version:
         raise BadScenario(place, f"catalog {name!r}: the file has version {catalog.version}")
     return catalog
@@ -146,7 +144,7 @@ def _catalog(text: str, origin: str) -> CatalogFile:
     return parse_catalog(text, origin)
 
 
-def _is_file(path: Path) -> bool:
+def _is_file(path: Path | Traversable) -> bool:
     try:
         return path.is_file()
     except (OSError, ValueError):  # a name that no file can have

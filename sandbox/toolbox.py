@@ -25,7 +25,7 @@ from sandtrail.ledgers import Delivery, Outcome, Principal
 from sandtrail.ledgers.conversation import Answered, ToolCall
 from sandtrail.ledgers.specs import Catalog, ToolSpec
 from sandtrail.ledgers.trajectory import Offer, ToolFact
-from sandtrail.scenarios.scenario import CatalogFile, Offered, ToolEntry
+from sandtrail.scenarios.scenario import CatalogChange, CatalogFile, Offered, ToolEntry
 
 
 @dataclass(frozen=True)
@@ -238,15 +238,23 @@ class _Shelf:
         return replace(tool, spec=ToolSpec(name, said, tool.spec.input_schema))
 
 
+def in_turn(offer: Offered) -> tuple[tuple[int, CatalogChange], ...]:
+    """The changes by the turn at which each begins, with their numbers in the file, where they may stand in any order."""
+    return tuple(sorted(enumerate(offer.changes), key=lambda numbered: numbered[1].turn))
+
+
 def offered(offer: Offered, tools: Sequence[Tool], own: Sequence[Tool] = ()) -> tuple[Toolbox, ...]:
-    """The toolboxes of a scenario by the turn from which each holds. Raises BadOffer for a name that is not there."""
+    """The toolboxes of a scenario by the turn from which each holds: the first, then one for each change `in_turn`.
+
+    Raises BadOffer for a name that is not there.
+    """
     every = {tool.name: tool for tool in (*tools, *own)}
     shelf = _Shelf(every, tuple(every), dict(offer.rename))
     for part, names in (
-        ("catalog.only", offer.only), ("catalog.without", offer.without), ("catalog.withheld", offer.withheld),
-        ("catalog.rename", tuple(offer.rename)), ("catalog.distractors", tuple(one.tool for one in offer.distractors)),
+        ("only", offer.only), ("without", offer.without), ("withheld", offer.withheld), ("rename", tuple(offer.rename)),
+        *((f"distractors.{number}", (one.tool,)) for number, one in enumerate(offer.distractors)),
     ):  # fmt: skip
-        shelf.check(part, names)
+        shelf.check(f"catalog.{part}", names)
     start = tuple(
         name
         for name in every
@@ -255,8 +263,9 @@ def offered(offer: Offered, tools: Sequence[Tool], own: Sequence[Tool] = ()) -> 
     )
     shelf = replace(shelf, offered=start)
     boxes = [shelf.box(1)]
-    for number, change in enumerate(sorted(offer.changes, key=lambda one: one.turn)):
-        shelf.check(f"catalog.changes.{number}", (*change.remove, *change.add, *change.rename))
+    for number, change in in_turn(offer):
+        for part, names in (("remove", change.remove), ("add", change.add), ("rename", tuple(change.rename))):
+            shelf.check(f"catalog.changes.{number}.{part}", names)
         kept = [name for name in shelf.offered if name not in change.remove]
         kept += [name for name in change.add if name not in kept]
         shelf = replace(shelf, offered=tuple(kept), names={**shelf.names, **change.rename})

@@ -201,6 +201,21 @@ ELSEWHERE: tuple[tuple[str, str, str, int, str], ...] = (
     ("a list over lines", "  calls: [list_payments]", "  calls:\n    - get_order\n    - get_ordr", 45, "did you mean get_order?"),
     ("an entity over lines", "  $payment.first: {order: $order.lamp, captured: 42.50 USD}",
      "  $payment.first:\n    order: $order.lamp\n    captured: 1 USX", 13, "currency='USX' is not known"),
+    ("a change of no tool, in front of an earlier turn", "    - {turn: 2, remove: [list_charges]}",
+     "    - {turn: 3, add: [list_charge]}\n    - {turn: 2, remove: [list_charges]}", 19, "did you mean list_charges?"),
+    ("a change of no tool, behind a later turn", "    - {turn: 2, remove: [list_charges]}",
+     "    - {turn: 3, remove: [list_charges]}\n    - {turn: 2, add: [list_charge]}", 20, "did you mean list_charges?"),
+    ("a change of nothing, behind a later turn", "    - {turn: 2, remove: [list_charges]}",
+     "    - {turn: 3, remove: [list_charges]}\n    - {turn: 2, remove: [close_customer]}", 20, "turn 2: nothing changes"),
+    ("a change of nothing, in a turn that changes something", "    - {turn: 2, remove: [list_charges]}",
+     "    - {turn: 2, remove: [list_charges]}\n    - {turn: 2, remove: [list_charges]}", 20, "turn 2: nothing changes"),
+    ("a name that another tool has by then", "    - {turn: 2, remove: [list_charges]}",
+     "    - {turn: 2, rename: {list_charges: taken}}\n    - {turn: 3, rename: {get_order: taken}}", 20, "'taken' is twice"),
+    ("a name that another tool has by then, in front of it", "    - {turn: 2, remove: [list_charges]}",
+     "    - {turn: 3, rename: {get_order: taken}}\n    - {turn: 2, rename: {list_charges: taken}}", 19, "'taken' is twice"),
+    ("a tool that comes back under a name that is taken", "    - {turn: 2, remove: [list_charges]}",
+     "    - {turn: 2, remove: [get_order]}\n    - {turn: 4, add: [get_order]}\n    - {turn: 3, rename: {list_charges: get_order}}",
+     20, "'get_order' is twice"),
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandtrail.fakes.billing import Billing
-from sandtrail.sandbox import library, load
+from sandtrail.sandbox import library, load, loading
 from sandtrail.sandbox.checking import check_world
 from sandtrail.sandbox.choosing import chosen, once
 from sandtrail.sandbox.cli import UsageError
@@ -131,6 +131,40 @@ def test_a_catalog_in_a_folder_beside_the_file_is_found(tmp_path: Path) -> None:
     scenario = load(write(tmp_path, "one", more=f"catalog: {{from: below/own{CATALOG}}}\n"))
     assert scenario.catalog is not None
     assert scenario.catalog.key == "own@3"
+
+
+@pytest.mark.parametrize("named", ["own", "own@3", f"own{CATALOG}", f"below/own{CATALOG}", "below/own@3"])
+def test_a_shipped_scenario_finds_each_catalog_that_its_file_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    (tmp_path / "below").mkdir()
+    for folder in (tmp_path, tmp_path / "below"):
+        (folder / f"own{CATALOG}").write_text(OWN)
+    file = write(tmp_path, "shipped-one", more=f"catalog: {{from: {named}}}\n")
+    monkeypatch.setattr(loading, "_shipped", lambda: tmp_path)
+    shipped.cache_clear()
+    one, other = load(file), shipped("shipped-one")
+    shipped.cache_clear()
+    assert one.catalog is not None
+    assert other.catalog is not None
+    assert one.catalog.tools == other.catalog.tools
+    assert (
+        other.catalog.places["tools.find"].file == f"{named.partition('@')[0].removesuffix(CATALOG)}{CATALOG}"
+    )
+
+
+@pytest.mark.parametrize("named", ["below/nope", f"{'x' * 300}{CATALOG}", "a\\0b"])
+def test_a_catalog_that_no_folder_has_is_told_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    file = write(tmp_path, "shipped-one", more=f'catalog: {{from: "{named}"}}\n')
+    monkeypatch.setattr(loading, "_shipped", lambda: tmp_path)
+    shipped.cache_clear()
+    with pytest.raises(BadScenario) as beside:
+        load(file)
+    with pytest.raises(BadScenario) as out_of_the_library:
+        shipped("shipped-one")
+    assert beside.value.reason == out_of_the_library.value.reason
 
 
 def test_a_catalog_beside_the_file_comes_before_a_shipped_one(tmp_path: Path) -> None:

@@ -206,7 +206,11 @@ def test_descriptions_speak_of_a_renamed_tool_by_its_present_name() -> None:
         (Offered(only=("nope",)), "catalog.only"),
         (Offered(withheld=("nope",)), "catalog.withheld"),
         (Offered(rename={"nope": "x"}), "catalog.rename"),
-        (Offered(changes=(CatalogChange(2, remove=("nope",)),)), "catalog.changes.0"),
+        (Offered(changes=(CatalogChange(2, remove=("nope",)),)), "catalog.changes.0.remove"),
+        (
+            Offered(changes=(CatalogChange(3, add=("nope",)), CatalogChange(2, remove=("get_order",)))),
+            "catalog.changes.0.add",
+        ),
     ],
 )
 def test_a_name_that_the_catalog_lacks_is_told_with_its_part(offer: Offered, part: str) -> None:
