@@ -51,6 +51,26 @@ def schema_flaws(
     yield from _undeclared(plain, dict(arguments), closed=closed)
 
 
+def schema_fault(schema: Mapping[str, Any]) -> SchemaFlaw | None:
+    """Why this is no JSON Schema, and where in it; None where it is one.
+
+    >>> found = schema_fault({"properties": {"n": {"type": "whole"}}})
+    >>> found and found.pointer
+    '/properties/n/type'
+    """
+    from jsonschema import Draft202012Validator  # noqa: PLC0415  heavy, and only where schemas are checked
+    from jsonschema.exceptions import SchemaError  # noqa: PLC0415
+
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        pointer = "".join(_step(step) for step in error.absolute_path)
+        return SchemaFlaw("args.constraint", pointer, f"no JSON Schema: {error.message:.200}")
+    except RecursionError:
+        return SchemaFlaw("args.constraint", "", "no JSON Schema: nested too deep")
+    return None
+
+
 @lru_cache(maxsize=512)
 def _validator(text: str) -> Any:
     """The validator of a schema's JSON text; None where it is no schema. Checking one takes longer than using it."""

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from casework import FOLDER, case, judged
-from sandtrail.ledgers import Access, Overall
+from sandtrail.ledgers import Overall
 from sandtrail.ledgers.bindings import Binding
 from sandtrail.ledgers.conversation import Answered, Briefed, Calls, Decided, Truncated
-from sandtrail.ledgers.specs import Principal, ToolSpec
+from sandtrail.ledgers.specs import Principal
 from sandtrail.ledgers.words import Grade
+from sandtrail.sandbox.audit import trajectory_of
 from sandtrail.sandbox.interchange import envelope
 from sandtrail.sandbox.interchange.contracts import BadPart, Names, contract_of
 from sandtrail.sandbox.interchange.detect import read_document
-from sandtrail.sandbox.interchange.recording import Recording, Tool
-from sandtrail.sandbox.interchange.trajectories import INFERRED, fact_of, trajectory_of
+from sandtrail.sandbox.interchange.recording import Recording
 from sandtrail.scenarios import WantedArgument, WantedEffect
 from sandtrail.scenarios.contract import ArgumentsPolicy, Clarification, Stated
 
@@ -232,15 +231,24 @@ def test_what_was_offered_when_is_counted_in_decisions() -> None:
     ]
 
 
-def test_a_run_without_a_ledger_saw_nothing_below_the_tools() -> None:
-    trajectory = trajectory_of(read())
-    assert (trajectory.ledger.grade, trajectory.offers) == (Grade.UNSEEN, ())
+def test_no_ledger_is_another_thing_than_an_empty_one() -> None:
+    assert (read().ledger, read(ledger=[]).ledger) == (None, ())
     assert trajectory_of(read(ledger=[])).ledger.grade is Grade.REPORTED
 
 
-def test_a_trajectory_of_ours_is_judged_as_it_is() -> None:
-    ours = trajectory_of(read())
-    assert trajectory_of(replace(read(), saved=ours)) is ours
+def test_a_bound_entity_is_the_same_in_contract_and_ledger() -> None:
+    given = case("prov-01")["input"]
+    line = {
+        "op": "refund.create",
+        "target": "pay_Z90",
+        "by_call": "b2",
+        "status": "committed",
+        "amount_cents": 1500,
+    }
+    (found,) = read_document({**given, "ledger": [line]}, "case")
+    assert found.contract is not None
+    assert found.ledger is not None
+    assert found.ledger[0]["target"] == found.contract.effects[0].facts["target"] == "$payment.pay"
 
 
 # -- streams and other payloads ----------------------------------------------------------------------------
@@ -297,39 +305,6 @@ def test_results_of_one_envelope_share_what_stands_beside_them() -> None:
     assert [one.contract is not None and one.contract.read_only for one in found] == [True, True]
     broken = list(read_document({**two, "contract": 5}, "case"))
     assert [[flaw.at for flaw in one.flaws] for one in broken] == [["contract"], ["contract"]]
-
-
-# -- foreign tools -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "description", "writes"),
-    [
-        ("cancel_order", "", True),
-        ("orders_cancel", "", True),
-        ("modifyPendingOrder", "", True),
-        ("charge_card", "", True),
-        ("list_charge", "", False),
-        ("order_status", "", False),
-        ("status_order", "", False),
-        ("get_refund", "", False),
-        ("transfer_to_human_agents", "", False),
-        ("think", "", False),
-        ("42", "", False),
-        ("sync", "Writes all rows.", True),
-        ("update_view", "Read-only: what an update would do.", False),
-    ],
-)
-def test_a_tool_without_a_hint_is_a_write_by_its_words(name: str, description: str, writes: bool) -> None:  # noqa: FBT001
-    operation = fact_of(Tool(ToolSpec(name, description, {}))).operation
-    assert operation is not None
-    assert (operation.access, operation.service) == (Access.WRITE if writes else Access.READ, INFERRED)
-
-
-def test_a_hint_outweighs_the_words() -> None:
-    operation = fact_of(Tool(ToolSpec("cancel_order", "", {}), read_only=True)).operation
-    assert operation is not None
-    assert (operation.access, operation.service) == (Access.READ, "theirs")
 
 
 def test_a_lost_tool_message_is_no_verdict_on_the_agent() -> None:

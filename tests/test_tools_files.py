@@ -111,3 +111,9 @@ def test_of_the_tools_in_a_transcript_the_good_ones_are_kept() -> None:
     assert [(tool.spec.name, tool.spec.description) for tool in tools or ()] == [("a", "")]
     assert [(flaw.code, flaw.at) for flaw in flaws] == [("trace.incomplete", "tools/1/name")]
     assert offered(None) == (None, ())
+
+
+def test_a_schema_that_is_none_does_not_spoil_a_transcript() -> None:
+    tools, flaws = offered([{"name": "a", "input_schema": {"type": "thing"}}])
+    assert [tool.spec.name for tool in tools or ()] == ["a"]
+    assert flaws == ()

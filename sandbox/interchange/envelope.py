@@ -148,7 +148,7 @@ class _Beside:
         self._contract = self._part(
             lambda: contract_of(demands, self._names, named) if "contract" in given else None, None
         )
-        self._ledger = self._part(lambda: _ledger(given.get("ledger")), None)
+        self._ledger = self._part(lambda: _ledger(given.get("ledger"), self._names), None)
         self._now, self._zone = self._part(lambda: _clock(given.get("clock")), ("", "UTC"))
         self._registry = self._part(lambda: _registry(given), ())
         self._withheld = self._part(lambda: _names(given.get("hidden_tools"), "hidden_tools"), ())
@@ -186,7 +186,7 @@ def _demands(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return fields or {}
 
 
-def _ledger(lines: object) -> tuple[Mapping[str, Any], ...] | None:
+def _ledger(lines: object, names: Names) -> tuple[Mapping[str, Any], ...] | None:
     if lines is None:
         return None
     read = [as_object(line) for line in as_list(lines) or [None]] if lines != [] else []
@@ -197,7 +197,9 @@ def _ledger(lines: object) -> tuple[Mapping[str, Any], ...] | None:
         reported_ledger(known, {})
     except BadLines as error:
         raise BadPart("ledger", f"{error!s:.200}") from None
-    return known
+    return tuple(
+        {**line, "target": names.value(line["target"])} if "target" in line else line for line in known
+    )
 
 
 def _clock(clock: object) -> tuple[str, str]:

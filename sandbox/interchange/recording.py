@@ -52,12 +52,3 @@ class Recording:
     reward: float | None = None
     recorded: Mapping[str, Any] = field(default_factory=dict[str, Any])
     saved: Trajectory | None = None
-
-    def is_called(self, name: str) -> bool:
-        """Whether this is the run of that name: its id, or the last parts of it.
-
-        >>> run = Recording("results/task-25", "tau")
-        >>> run.is_called("task-25"), run.is_called("results/task-25"), run.is_called("25")
-        (True, True, False)
-        """
-        return self.id == name or self.id.endswith((f"/{name}", f"#{name}"))
