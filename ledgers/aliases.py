@@ -26,7 +26,7 @@ _COUNTRIES = (
 )
 _AIRPORTS = (
     "ATL atlanta|AUS austin|BNA nashville|BOS boston|BWI baltimore|CLE cleveland|CLT charlotte|CMH columbus|CVG cincinnati|"
-    "DCA washington|DEN denver|DFW dallas,fort worth|DTW detroit|EWR newark,new york|FLL fort lauderdale|HNL honolulu|"
+    "DCA washington|DEN denver|DFW dallas,fort worth|DTW detroit|EWR newark,new york|FLL fort lauderdale|HNL honolulu|HOU houston|DAL dallas|BUR burbank,los angeles|SNA orange county|OGG maui|ABQ albuquerque|BUF buffalo|JAX jacksonville|"
     "IAD washington|IAH houston|IND indianapolis|JFK new york,nyc,kennedy|LAS las vegas,vegas|LAX los angeles,la|"
     "LGA new york,nyc,laguardia|MCI kansas city|MCO orlando|MDW chicago,midway|MIA miami|MKE milwaukee|MSP minneapolis|"
     "MSY new orleans|OAK oakland|ONT ontario|ORD chicago,o'hare|PDX portland|PHL philadelphia|PHX phoenix|PIT pittsburgh|"

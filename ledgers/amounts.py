@@ -49,6 +49,7 @@ _CODE = re.compile(
 )
 
 
+SIGNED = re.compile(r"[$€£¥₹₩]|\b(?:usd|eur|gbp|jpy|chf|dollars?|euros?|pounds?|yen)\b")
 LABEL = re.compile(
     r"(?:order|invoice|number|no\.?|nr\.?|item|card|ending(?: in)?|zip|flight|room|apt\.?|suite|#)\s*#?$"
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from datetime import date
 from decimal import Decimal
+from itertools import combinations
 
-from sandtrail.ledgers.amounts import LABEL, SIGN
+from sandtrail.ledgers.amounts import LABEL, SIGN, SIGNED
 from sandtrail.ledgers.derive import Derivation, Number, derived, named_in, numbers, own_row
-from sandtrail.ledgers.facts import Fact, FactKind
-from sandtrail.ledgers.lookup import forms, instead, stood
+from sandtrail.ledgers.facts import Fact, FactKind, Text
+from sandtrail.ledgers.lookup import instead, stood
 from sandtrail.ledgers.origins import (
     Asked,
     Known,
@@ -24,11 +25,34 @@ from sandtrail.ledgers.surface import (
     rendered,
     shifted,
 )
+from sandtrail.ledgers.totals import others_of, total_of
 
-_NEXT = ("next day", "day after", "following day", "day later", "tag danach", "nächsten tag", "folgetag")
+_NEXT = (
+    "next day",
+    "day after",
+    "following day",
+    "day later",
+    "by one day",
+    "back one day",
+    "back by a day",
+    "by a day",
+    "one day later",
+    "tag danach",
+    "nächsten tag",
+    "folgetag",
+)
 
 
-_PREVIOUS = ("previous day", "day before", "day earlier", "tag davor", "tag zuvor")
+_PREVIOUS = (
+    "previous day",
+    "day before",
+    "day earlier",
+    "by one day",
+    "by a day",
+    "one day earlier",
+    "tag davor",
+    "tag zuvor",
+)
 
 
 def next_day(known: Known, asked: Asked) -> Resolved | None:
@@ -64,18 +88,73 @@ def computed(known: Known, asked: Asked) -> Derivation | None:
     named = named_in((text.folded for text in spoken), beside)
     seen = numbers(known.facts.numeric, asked.step)
     row = tuple(one for one in seen if _about(known, one.fact, beside))
+    prices = [one for one in seen if one.fact.record is not None and named(one.fact.record)]
     places = 0 if asked.slot.unit == "minor" or isinstance(asked.value, int) else 2
     return (
         own_row(wanted, row)
+        or total_of(known, asked, wanted)
+        or _rest_of(known, asked, wanted)
         or _said_and_seen(known, asked, row)
-        or _so_many(
-            known,
-            asked,
-            wanted,
-            [one for one in seen if one.fact.record is not None and named(one.fact.record)],
-        )
+        or _said_together(known, asked, wanted)
+        or _so_many(known, asked, wanted, prices)
         or derived(wanted, seen, _said_shares(known, asked), named, places)
     )
+
+
+def _rest_of(known: Known, asked: Asked, wanted: Decimal) -> Derivation | None:
+    """What is left of a total after the other payments of the call."""
+    others = others_of(asked)
+    if not others:
+        return None
+    total = wanted + others
+    found = total_of(known, asked, total)
+    if found is not None:
+        return Derivation(f"{found.expression} less the other payments {plain(others)}", found.facts, 0.0)
+    sources, _, _ = stood(known, instead(asked, _number(total)))
+    if not sources:
+        return None
+    return Derivation(
+        f"{plain(total)} ({where(sources.facts, 1)}) less the other payments {plain(others)}",
+        sources.facts,
+        0.0,
+    )
+
+
+def _number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _spoken_amounts(known: Known, asked: Asked) -> list[tuple[Decimal, Text]]:
+    """The figures in what the user said, in each way in which they can be read."""
+    found: list[tuple[Decimal, Text]] = []
+    for text in known.facts.words(asked.step, frozenset({FactKind.USER})):
+        for figure in _FIGURE.findall(text.folded):
+            for reading in {figure.replace(",", ""), figure.replace(".", "").replace(",", "."), figure}:
+                number = decimal_of(reading)
+                if number is not None:
+                    found.append((number, text))
+    return found
+
+
+_FIGURE = re.compile(r"\d[\d.,]*(?<![.,])")
+
+
+def _said_together(known: Known, asked: Asked, wanted: Decimal) -> Derivation | None:
+    """The sum of two or three amounts that the user named in one message: the flights for $146 and $151."""
+    if asked.slot.form is not Form.MONEY:
+        return None
+    said: dict[int, tuple[Text, list[Decimal]]] = {}
+    scale = Decimal(100) if asked.slot.unit == "minor" else Decimal(1)
+    for number, text in _spoken_amounts(known, asked):
+        if SIGNED.search(text.folded) and number >= 2:
+            said.setdefault(id(text), (text, []))[1].append(number * scale)
+    for text, amounts in said.values():
+        for size in (2, 3):
+            for chosen in combinations(dict.fromkeys(amounts[:8]), size):
+                if sum(chosen) == wanted:
+                    fact = Fact(FactKind.USER, plain(wanted), text.since, None, "", text)
+                    return Derivation(f"{' + '.join(map(plain, chosen))} (said by the user)", (fact,), 0.0)
+    return None
 
 
 def _said_shares(known: Known, asked: Asked) -> list[tuple[Decimal, Fact]]:
@@ -105,19 +184,19 @@ def _said_and_seen(known: Known, asked: Asked, row: tuple[Number, ...]) -> Deriv
     wanted = decimal_of(asked.value)
     if wanted is None or asked.slot.form is not Form.MONEY:
         return None
+    spoken = {number for number, _ in _spoken_amounts(known, asked)}
+    scale = Decimal(100) if asked.slot.unit == "minor" else Decimal(1)
     for number in (one for one in row[:MOST_OF_A_ROW] if one.money and one.value):
         for total, words in ((wanted + number.value, "less"), (number.value - wanted, "taken from")):
-            again = instead(asked, int(total) if total == total.to_integral_value() else float(total))
-            said = (
-                [fact for _, facts in forms(known, again) for fact in facts if fact.kind is FactKind.USER]
-                if total > 0
-                else []
-            )
-            if said:
+            if total <= 0 or not {total, total / scale} & spoken:
+                continue
+            sources, _, _ = stood(known, instead(asked, _number(total)))
+            said = next((fact for fact in sources.facts if fact.kind is FactKind.USER), None)
+            if said is not None:
                 expression = (
-                    f"{said[0].value} (said by the user) {words} {number.fact.key} {plain(number.value)}"
+                    f"{said.value} (said by the user) {words} {number.fact.key} {plain(number.value)}"
                 )
-                return Derivation(expression, (said[0], number.fact), 0.0)
+                return Derivation(expression, (said, number.fact), 0.0)
     return None
 
 

@@ -293,6 +293,8 @@ class Facts:
             key = str(name)
             step = key.replace("~", "~0").replace("/", "~1") if "/" in key or "~" in key else key
             if not isinstance(item, dict | list):
+                if len(key) < 5 and key.isupper():  # {"SFO": "San Francisco"}
+                    self._add(key.lower(), Fact(kind, key, parent.since, record, step))
                 self._leaf(kind, item, record, step)
                 continue
             if isinstance(item, dict) and any(char.isdigit() for char in key):
@@ -418,7 +420,7 @@ def _parts(folded: str, place: int, direction: int, edge: str) -> bool:
         return not (edge.isalnum() or edge == "_") or (
             edge.isdigit() and direction > 0 and _unit_after(folded, place)
         )
-    if char == "@" and direction > 0:
+    if char == "@" and direction > 0 and edge != "@":
         return False
     if char in _JOINS and edge.isdigit():
         beyond = place + direction

@@ -16,7 +16,7 @@ class Language:
 
     `dates` are templates of a day and a month: {d} day, {o} ordinal, {m} month name or its short form, {y} year.
     `in_days` are templates of a distance; `days` maps a word to its distance from today. `cents` are the names of the
-    smaller unit, `joint` the word between the two. `yes` and `no` stand before a noun that is wanted or not.
+    smaller unit, `joint` the word between the two, `articles` what stands before a day of the month. `yes` and `no` stand before a noun that is wanted or not.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Language:
     cents: Mapping[str, tuple[str, ...]]
     percent: tuple[str, ...]
     joint: str
+    articles: tuple[str, ...]
     half_day: tuple[str, str] = ("", "")
     yes: tuple[str, ...] = ()
     no: tuple[str, ...] = ()
@@ -201,6 +202,7 @@ ENGLISH = Language(
     },
     percent=("percent", "per cent"),
     joint="and",
+    articles=("the",),
     half_day=("am", "pm"),
     yes=("with", "include", "including", "add", "yes", "want"),
     no=("without", "no", "not", "don't want", "do not want", "skip", "exclude"),
@@ -257,6 +259,7 @@ GERMAN = Language(
     cents={"USD": ("cent",), "EUR": ("cent",), "CHF": ("rappen",), "KWD": ("fils",)},
     percent=("prozent",),
     joint="und",
+    articles=("der", "den", "dem", "am"),
     half_day=("", "uhr"),
     yes=("mit", "inklusive", "ja"),
     no=("ohne", "kein", "keine", "keinen", "nicht"),

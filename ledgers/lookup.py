@@ -15,6 +15,7 @@ from sandtrail.ledgers.origins import (
     Sources,
     is_leaf,
     sorted_out,
+    verbatim,
     whole,
 )
 from sandtrail.ledgers.provenance import Verdict
@@ -38,7 +39,8 @@ def stood(known: Known, asked: Asked) -> tuple[Sources, Verdict, str]:
     """Where a value stood, whether as it is or in another form, and in words what was done with it."""
     found = as_it_is(known, asked)
     if found:
-        return found, Verdict.EXACT, ""
+        same = verbatim(asked, found.facts)
+        return found, Verdict.EXACT if same else Verdict.NORMALISED, ""
     for form, facts in forms(known, asked):
         other = sorted_out(known, facts, asked.key)
         if other:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from sandtrail.ledgers.bindings import Binding, Projection
@@ -26,7 +27,7 @@ HOPS = frozenset({FactKind.ARGUMENT, FactKind.ASSISTANT})
 
 @dataclass(frozen=True)
 class Asked:
-    """One leaf of a call's arguments. `siblings` are the call's other texts, folded, by pointer; `absent` marks an optional
+    """One leaf of a call's arguments. `siblings` are the call's other texts, folded, by pointer, and `given` all of its leaves; `absent` marks an optional
     argument that was left out."""
 
     call: int
@@ -38,6 +39,7 @@ class Asked:
     step: int
     writes: bool
     siblings: Mapping[str, str] = field(default_factory=dict[str, str])
+    given: Mapping[str, Any] = field(default_factory=dict[str, Any])
     absent: bool = False
 
     @property
@@ -60,6 +62,7 @@ class Known:
     examples: frozenset[str] = frozenset()
     invented: dict[str, int] = field(default_factory=dict[str, int])
     carried: dict[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
+    prices: Mapping[str, tuple[tuple[Fact, Decimal], ...]] | None = None
     _rows: Rows | None = None
 
     @property
@@ -110,9 +113,28 @@ def sorted_out(known: Known, facts: Iterable[Fact], key: str) -> Sources:
 
 
 def whole(known: Known, asked: Asked) -> Iterator[Fact]:
-    """The facts that hold the value as it is: whole leaves first, then running text."""
+    """The facts that hold the value as it is: whole leaves first, then running text.
+
+    A short code in capitals is found in capitals only: LAS is not Las Vegas.
+    """
     yield from known.facts.leaves(asked.key, asked.step)
-    yield from (hit.fact for hit in known.facts.prose(asked.key, asked.step) if not is_leaf(hit))
+    code = asked.value if isinstance(asked.value, str) and _CODE.fullmatch(asked.value) else ""
+    for hit in known.facts.prose(asked.key, asked.step):
+        if not is_leaf(hit) and (not code or code in hit.text.raw):
+            yield hit.fact
+
+
+_CODE = re.compile(r"[A-Z]{2,4}")
+
+
+def verbatim(asked: Asked, facts: Iterable[Fact]) -> bool:
+    """Whether some source holds the value as it was sent, letter for letter."""
+    if not isinstance(asked.value, str):
+        return True
+    return any(
+        fact.value == asked.value or (fact.text is not None and asked.value in fact.text.raw)
+        for fact in facts
+    )
 
 
 def is_leaf(hit: Hit) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from sandtrail.ledgers.book import Ledger
 from sandtrail.ledgers.conversation import Briefed, Truncated
@@ -20,7 +21,7 @@ from sandtrail.ledgers.resolve_values import resolve_value
 from sandtrail.ledgers.slots import Slots, examples_of, id_kind, kind_word, slots_of, words_of
 from sandtrail.ledgers.sources import leaves
 from sandtrail.ledgers.specs import Form, ToolSpec
-from sandtrail.ledgers.surface import Clock, fold, key_of
+from sandtrail.ledgers.surface import Clock, fold, key_of, plain
 from sandtrail.ledgers.trajectory import Made, ToolFact, Trajectory
 from sandtrail.ledgers.trees import as_object
 from sandtrail.ledgers.verbs import verb_writes
@@ -79,13 +80,14 @@ class _Resolving:
             pointer: text for pointer, value in given if isinstance(value, str) and (text := key_of(value))
         }
         self.known.carried[made.number] = frozenset(text for _, value in given if (text := key_of(value)))
+        everything = dict(given)
         left_out = [(pointer, None) for pointer in slots.optional if pointer[1:] not in made.call.arguments]
         for pointer, value in (*given, *left_out):
             siblings = {place: text for place, text in folded.items() if place != pointer}
             slot, told = slots.at(pointer, value), slots.words(pointer)
             absent = value is None and (pointer, value) not in given
             yield Asked(
-                made.number, made.call.tool, pointer, value, slot, told, made.step.number, writes, siblings, absent
+                made.number, made.call.tool, pointer, value, slot, told, made.step.number, writes, siblings, everything, absent
             )  # fmt: skip
 
     def _traced(self, made: Made, asked: Asked, found: Resolved, *, committed: bool) -> Traced:
@@ -181,6 +183,12 @@ def _free_text(known: Known, asked: Asked) -> Resolved:
         return said
     text = str(asked.value)[:20000]
     named = {found[2] for found in _ENTITY.finditer(text) if kind_word(found[1].lower()) in known.kinds}
+    if {"expression", "formula"} & set(words_of(asked.pointer)) and (
+        number := _unsourced(known, asked, text)
+    ):
+        return Resolved(
+            Verdict.INVENTED, f"it computes with {number}, which stood nowhere before call {asked.call}"
+        )
     for word in dict.fromkeys(_NAMED.findall(text)):
         if not (_tells(word) or word in named) or _was_seen(known, word, asked.step):
             continue
@@ -199,6 +207,15 @@ def _free_text(known: Known, asked: Asked) -> Resolved:
             Verdict.INVENTED, f"the text names {word}, which stood nowhere before call {asked.call}"
         )
     return Resolved(Verdict.PARTIAL, "the agent's own words; what they name was seen")
+
+
+def _unsourced(known: Known, asked: Asked, text: str) -> str:
+    """A number of an expression that stood nowhere before; numbers of one or two digits say too little."""
+    for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])", text):
+        forms = {number, plain(Decimal(number)), f"-{plain(Decimal(number))}"}
+        if len(number.replace(".", "")) > 2 and not any(_was_seen(known, one, asked.step) for one in forms):
+            return number
+    return ""
 
 
 def _tells(word: str) -> bool:

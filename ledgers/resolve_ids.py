@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from sandtrail.ledgers.facts import Fact, FactKind, Record
 from sandtrail.ledgers.near import nearest
 from sandtrail.ledgers.origins import (
+    HOPS,
     Asked,
     Known,
     Sources,
@@ -17,6 +18,7 @@ from sandtrail.ledgers.origins import (
     schema_example,
     schema_says,
     sorted_out,
+    verbatim,
     where,
     whole,
 )
@@ -32,8 +34,8 @@ _EXCEPT = re.compile(r"\b(?:not|other than|except|instead of|besides|nicht|auße
 
 def resolve_id(known: Known, asked: Asked) -> Resolved:
     """The origin of an id."""
-    how = Verdict.EXACT
     found = sorted_out(known, whole(known, asked), asked.key)
+    how = Verdict.EXACT if verbatim(asked, found.facts) else Verdict.NORMALISED
     if not found:
         for form in rendered(str(asked.value), asked.slot, known.clock):
             facts = (
@@ -87,6 +89,8 @@ def _unseen(known: Known, asked: Asked, found: Sources) -> Resolved:
         return earlier
     if (said := schema_says(asked)) is not None or (said := schema_example(known, asked)) is not None:
         return said
+    if (mailed := _of_address(known, asked)) is not None:
+        return mailed
     arguments = tuple(fact for fact in found.hops if fact.kind is FactKind.ARGUMENT)
     if arguments:
         return Resolved(Verdict.EXACT, where(arguments), arguments)
@@ -101,6 +105,14 @@ def _unseen(known: Known, asked: Asked, found: Sources) -> Resolved:
     elif minted := _minted_from(known, asked):
         made = f"made up: minted from {minted}"
     return Resolved(Verdict.INVENTED, made)
+
+
+def _of_address(known: Known, asked: Asked) -> Resolved | None:
+    """The part of an e-mail address before the @, taken for a user's name."""
+    for hit in known.facts.prose(f"{asked.key}@", asked.step):
+        if hit.text.kind not in HOPS:
+            return Resolved(Verdict.PARTIAL, f"the part of an address before the @: {hit.fact}", (hit.fact,))
+    return None
 
 
 def _corrupted(known: Known, asked: Asked) -> str | None:

@@ -16,7 +16,10 @@ from sandtrail.ledgers.misuse import corrupted, other_amount, other_person, slip
 from sandtrail.ledgers.origins import (
     Asked,
     Known,
+    Sources,
     confirmed,
+    fact_kinds,
+    fits,
     propagated,
     schema_example,
     schema_says,
@@ -25,6 +28,7 @@ from sandtrail.ledgers.origins import (
     whole,
 )
 from sandtrail.ledgers.provenance import Resolved, Verdict
+from sandtrail.ledgers.resolve_ids import ids_seen
 from sandtrail.ledgers.slots import words_of
 from sandtrail.ledgers.specs import Form
 from sandtrail.ledgers.surface import (
@@ -51,12 +55,26 @@ def _seen(known: Known, asked: Asked) -> Resolved | None:
     if not found:
         return None
     return (
-        stale(known, asked, found)
+        _of_another_kind(known, asked, found)
+        or stale(known, asked, found)
         or other_amount(known, asked, found)
         or other_person(known, asked, found)
         or untrusted(asked, found)
         or Resolved(verdict, f"{how}{where(found.facts)}", found.facts)
     )
+
+
+def _of_another_kind(known: Known, asked: Asked, found: Sources) -> Resolved | None:
+    """The id of a reservation where the number of a flight belongs."""
+    words = words_of(asked.pointer.rpartition("/")[2])
+    if asked.slot.form is not Form.TOKEN or len(words) < 2 or words[-1] not in {"number", "code", "no"}:
+        return None
+    kinds = [fact_kinds(known, fact) for fact in found.facts]
+    other = min((kind for one in kinds for kind in one), default="")
+    if not all(kinds) or other not in known.kinds or any(fits("_".join(words[:-1]), one) for one in kinds):
+        return None
+    why = f"the id of a {other.replace('_', ' ')}, where a {' '.join(words)} belongs"
+    return Resolved(Verdict.WRONG_KIND, why, found.facts)
 
 
 def _put_together(known: Known, asked: Asked) -> Resolved | None:
@@ -97,14 +115,11 @@ def _word(known: Known, asked: Asked, word: str) -> Fact | None:
             return (facts.facts or leaves.facts)[0]
     if asked.slot.form is Form.NAME and len(word) > 1:
         parts = re.compile(rf"(?:^|[_.]){re.escape(word)}(?:[_.@]|\d|$)")
-        return next(
-            (
-                fact
-                for key, fact in known.facts.known(asked.step)
-                if fact.kind is not FactKind.ARGUMENT and parts.search(key)
-            ),
-            None,
-        )
+        found = next((shown for key, shown in ids_seen(known, asked.step) if parts.search(key)), None)
+        if found is not None:
+            leaves = known.facts.leaves(fold(found), asked.step)
+            texts = [hit.fact for hit in known.facts.prose(fold(found), asked.step)]
+            return next(iter((*leaves, *texts)), None)
     return None
 
 
@@ -116,14 +131,23 @@ def _not_seen(known: Known, asked: Asked) -> Resolved:
     ).hops
     return (
         propagated(known, asked)
-        or _hopped(known, asked, hops)
-        or schema_example(known, asked)
         or _says_nothing(known, asked)
+        or schema_example(known, asked)
+        or _hopped(known, asked, hops)
         or slipped(known, asked)
         or _weak(known, asked)
         or corrupted(known, asked)
+        or _small_change(asked)
         or Resolved(Verdict.INVENTED, _made_up(asked))
     )
+
+
+def _small_change(asked: Asked) -> Resolved | None:
+    """A whole amount of one digit, which proves nothing."""
+    number = decimal_of(asked.value) if asked.slot.form is Form.MONEY and asked.slot.unit != "minor" else None
+    if number is None or number >= 10 or number != number.to_integral_value():
+        return None
+    return Resolved(Verdict.LOW_INFORMATION, "an amount of one digit proves nothing")
 
 
 def _made_up(asked: Asked) -> str:

@@ -113,6 +113,7 @@ _EXAMPLE = re.compile(
 _BARE_EXAMPLE = re.compile(
     r"(?:such as|e\.g\.,?|for example,?|for instance,?) ([#\w-]*\d[\w-]*)", re.IGNORECASE
 )
+_PATTERN = re.compile(r"(?:[YMDHhms]{1,4}[-/:.T ]?){2,8}")
 _QUOTED = re.compile(r"'([^'\n]{0,80})'|\"([^\"\n]{0,80})\"|`([^`\n]{1,80})`|\u201c([^\u201d\n]{0,80})\u201d")
 
 
@@ -330,6 +331,7 @@ def quoted(description: str) -> tuple[list[str], list[str]]:
         elif not re.fullmatch(r"[\s,;/]*(?:or|and|oder|und)?[\s,;/]*", between):
             exemplary = False
         text = next(group for group in found.groups() if group is not None)
+        exemplary = exemplary or _PATTERN.fullmatch(text) is not None
         (shown if exemplary else listed).append(text)
         begin = found.end()
     return shown, listed
@@ -346,25 +348,26 @@ def _examples(key: _Same) -> frozenset[str]:
 
 
 def examples_in(tool: ToolSpec) -> frozenset[str]:
-    """The examples with a digit anywhere in a tool's description and schema, in lower case.
+    """The telling examples anywhere in a tool's description and schema, in lower case: with a digit, or codes like JFK.
 
     >>> examples_in(ToolSpec("t", "", {"properties": {"id": {"description": "such as 'HAT001'"}}}))
     frozenset({'hat001'})
     """
-    found = {one.lower() for one in (*quoted(tool.description)[0], *_BARE_EXAMPLE.findall(tool.description))}
+    found = {*quoted(tool.description)[0], *_BARE_EXAMPLE.findall(tool.description)}
     waiting: list[tuple[Any, int]] = [(dict(tool.input_schema), 0)]
     while waiting:
         value, depth = waiting.pop()
         if depth > 3 * _DEEPEST:
             continue
         if (node := as_object(value)) is not None:
-            found.update(example.lower() for example in _told([node], required=False).examples)
+            found.update(_told([node], required=False).examples)
             waiting += [(inner, depth + 1) for inner in node.values()]
         elif (items := as_list(value)) is not None:
             waiting += [(inner, depth + 1) for inner in items[:200]]
-    return frozenset(
-        example for example in found if any(char.isdigit() for char in example) and len(example) > 3
-    )
+    return frozenset(one.lower() for one in found if _TELLING.fullmatch(one))
+
+
+_TELLING = re.compile(r"(?=.*\d).{4,}|[A-Z]{3}", re.DOTALL)
 
 
 # -- what a name says ----------------------------------------------------------------------------------------

@@ -306,6 +306,13 @@ def _figures(day: date, year: int) -> Iterator[Rendered]:
 
 def _relative(day: date, today: date) -> Iterator[Rendered]:
     distance = (day - today).days
+    if (day.year, day.month) == (today.year, today.month):
+        for pack in PACKS:
+            for ordinal in pack.ordinals[day.day]:
+                yield from (
+                    Rendered(f"{article} {ordinal}", "the day of this month", ambiguous=True, relative=True)
+                    for article in pack.articles
+                )
     for pack in PACKS:
         how = f"today is {today}"
         yield from (
