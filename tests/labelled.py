@@ -38,7 +38,10 @@ READS = ("get_", "find_", "list_", "search_", "calculate", "think")
 
 @dataclass(frozen=True)
 class Labelled:
-    """One argument with its label. `number` is the place of the labelled call among the calls of the facts."""
+    """One argument with its label. `number` is the place of the labelled call among the calls of the facts.
+
+    `limit` says why no engine that compares values can come to this label; it is empty for nearly all.
+    """
 
     id: str
     file: str
@@ -49,6 +52,7 @@ class Labelled:
     verdicts: tuple[str, ...]
     grounded: bool
     reason: str
+    limit: str
     arguments: Mapping[str, Any]
     facts: Sequence[Mapping[str, Any]]
 
@@ -57,13 +61,17 @@ class Labelled:
         return 1 + sum("call" in fact for fact in self.facts)
 
 
+_PLAIN = sorted(set(Labelled.__dataclass_fields__) - {"verdicts", "limit"})
+
+
 def sample() -> tuple[Labelled, ...]:
     """All entries, in their order."""
     entries: list[dict[str, Any]] = _read("provenance_sample.json")
     return tuple(
         Labelled(
             verdicts=tuple(entry["verdicts"]),
-            **{name: entry[name] for name in Labelled.__dataclass_fields__ if name != "verdicts"},
+            limit=entry.get("limit", ""),
+            **{name: entry[name] for name in _PLAIN},
         )
         for entry in entries
     )
