@@ -53,8 +53,6 @@ def _slipped(scene: Scene, factor: float) -> Label:
 def hundred_times_more(scene: Scene) -> Label:
     """Cents of cents: 42.50 is asked for as 425000 minor units (or 4250 in the main unit)."""
     meant, _ = opened(scene, "Please refund order {number} in full.")
-    if scene.dialect.asked == "major" and scene.dialect.results == "minor":
-        raise Ambiguous("the result's own figure is the slip")
     wrong = round(scene.asked(meant.total) * 100)
     scene.nowhere(f": {wrong}", f'"{wrong}"')
     at = scene.call("refund_payment", payment_id=meant.payment, amount=wrong)

@@ -68,6 +68,7 @@ def by(traced: Callable[[Trajectory], Sequence[Judgement]]) -> Detect:
     """
 
     def detect(trajectory: Trajectory, call: int, pointer: str) -> Said:
+        """What the engine says of one argument."""
         for one in traced(trajectory):
             if one.call == call and one.pointer == pointer:
                 return Said(one.grounded, str(one.verdict))
