@@ -134,6 +134,7 @@ def judge_first(contract: Contract, trajectory: Trajectory, /) -> Verdict:
 
 
 def sorted_findings(found: list[Finding]) -> tuple[Finding, ...]:
+    """The findings, each once (code, place, reason) and the gravest first; of equal ones in the order they came."""
     once = dict.fromkeys((f.code, f.at, f.reason) for f in found)
     kept = {(f.code, f.at, f.reason): f for f in reversed(found)}
     return tuple(sorted((kept[key] for key in once), key=lambda finding: -finding.severity.rank))
