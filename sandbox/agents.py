@@ -14,6 +14,7 @@ A program:
       - {calls: [{call: get_order, with: {...}}, {call: get_balance, with: {...}}], saying: One moment.}
       - {call: get_payment, with: {payment_id: {from: user, matching: "pay_[0-9A-Z]+"}}}
       - {say: There are two payments.}
+    good: [scripted-another-way]      # further scripts of the file that must pass; all others must fail
 
 It reads ids out of results by JSON pointer, or out of what the user said, never from bindings: what it can do, a model can do.
 """
@@ -47,6 +48,12 @@ from sandtrail.ledgers.specs import Catalog
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.ledgers.trees import as_list, as_object
 from sandtrail.sandbox.redaction import redacted
+
+REFERENCE = "scripted"
+"""The script that is a scenario's reference run."""
+
+_GOOD = "good"
+"""The key that names further scripts that must pass."""
 
 
 class OffScript(LookupError):
@@ -215,20 +222,11 @@ def scripted(scenario: str, name: str, *, folder: Path | None = None) -> Scripte
 
     Raises OffScript where there is none of that name, or the file holds something else.
     """
-    home = files("sandtrail.scenarios") / "library" if folder is None else folder
-    file = home / f"{scenario}.scripts.yaml"
-    if not file.is_file():
-        where = "the library" if folder is None else str(folder)
-        raise OffScript(f"there are no scripts for {scenario}; write {scenario}.scripts.yaml into {where}")
-    try:
-        programs = as_object(_programs(file.read_text(encoding="utf-8"))) or {}
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise OffScript(f"{scenario}.scripts.yaml is no YAML: {str(error).splitlines()[0]}") from None
-    program = as_list(programs.get(name))
+    programs = _scripts(scenario, folder)
+    program = None if name == _GOOD else as_list(programs.get(name))
     if program is None:
-        raise OffScript(
-            f"there is no script {name!r} for {scenario}; there are {', '.join(map(str, programs))}"
-        )
+        known = ", ".join(str(one) for one in programs if one != _GOOD)
+        raise OffScript(f"there is no script {name!r} for {scenario}; there are {known}")
     steps = [as_object(step) for step in program]
     if not all(
         step and (step.keys() <= {"say", "refuse"} or "call" in step or "calls" in step) for step in steps
@@ -237,6 +235,40 @@ def scripted(scenario: str, name: str, *, folder: Path | None = None) -> Scripte
             f"{scenario}.scripts.yaml: each step of {name} is {{say: text}}, {{call: tool, with: {{...}}}} or {{calls: [...]}}"
         )
     return Scripted(name, [step for step in steps if step])
+
+
+def good_scripts(scenario: str, *, folder: Path | None = None) -> tuple[str, ...]:
+    """The scripts of a scenario that must pass: its reference run, and those that its file calls `good`.
+
+    Raises OffScript where there are no scripts, or `good` is no list of other scripts of the file.
+    """
+    programs = _scripts(scenario, folder)
+    named = as_list(programs.get(_GOOD, []))
+    others = [name for name in programs if name not in {_GOOD, REFERENCE}]
+    if named is None or not all(isinstance(name, str) for name in named) or len(set(named)) < len(named):
+        raise OffScript(f"{scenario}.scripts.yaml: good is a list of names of scripts, each once")
+    for name in named:
+        if name not in others:
+            reason = (
+                "it is good anyway"
+                if name == REFERENCE
+                else f"there are {', '.join(map(str, others)) or 'none'}"
+            )
+            raise OffScript(f"{scenario}.scripts.yaml: good names {name!r}; {reason}")
+    return (REFERENCE, *named)
+
+
+def _scripts(scenario: str, folder: Path | None) -> dict[str, Any]:
+    """What the file of a scenario's scripts holds. Raises OffScript."""
+    home = files("sandtrail.scenarios") / "library" if folder is None else folder
+    file = home / f"{scenario}.scripts.yaml"
+    if not file.is_file():
+        where = "the library" if folder is None else str(folder)
+        raise OffScript(f"there are no scripts for {scenario}; write {scenario}.scripts.yaml into {where}")
+    try:
+        return as_object(_programs(file.read_text(encoding="utf-8"))) or {}
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise OffScript(f"{scenario}.scripts.yaml is no YAML: {str(error).splitlines()[0]}") from None
 
 
 @lru_cache(maxsize=256)

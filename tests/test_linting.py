@@ -12,6 +12,7 @@ import pytest
 
 from sandtrail.ledgers import Effect, Finding, WorldSpec
 from sandtrail.sandbox import library, load
+from sandtrail.sandbox.agents import OffScript, good_scripts, scripted
 from sandtrail.sandbox.linting import lint
 from sandtrail.sandbox.loading import Loaded, load_dataset
 from sandtrail.scenarios import Contract, Scenario, User, WantedArgument, WantedEffect, parse
@@ -226,6 +227,60 @@ def test_a_reference_that_fails_otherwise_is_told(tmp_path: Path) -> None:
     ((at, reason),) = linted(tmp_path, f"{TEXT}  calls: [get_customer]\n")
     assert at == "expect"
     assert reason.startswith("the reference run does not pass: call.missing at ")
+
+
+OTHER = """\
+other:
+  - {call: search_customers, with: {email: lee@example.test}}
+  - call: get_customer
+    with: {customer_id: {from: search_customers, at: /customers/0/id}}
+  - call: add_note
+    with: {customer_id: {from: search_customers, at: /customers/0/id}, text: hello}
+  - {say: The note is added.}
+careless:
+  - {say: No.}
+"""
+
+
+def test_a_second_good_run_passes_and_the_others_need_not(tmp_path: Path) -> None:
+    assert linted(tmp_path, scripts=f"{NOTED}{OTHER}good: [other]\n") == []
+    assert linted(tmp_path, scripts=f"{NOTED}{OTHER}") == []
+
+
+def test_a_run_that_is_called_good_and_fails_is_told_by_its_name(tmp_path: Path) -> None:
+    ((at, reason),) = linted(tmp_path, scripts=f"{NOTED}{OTHER}good: [other, careless]\n")
+    assert at == "reference"
+    assert "the good run careless lacks note.added" in reason
+    ((at, reason),) = linted(
+        tmp_path,
+        f"{TEXT}  calls: [search_customers]\n  budgets: {{calls: 2}}\n",
+        f"{NOTED}{OTHER}good: [other]\n",
+    )
+    assert at == "expect"
+    assert reason.startswith("the good run other does not pass: ")
+
+
+@pytest.mark.parametrize(
+    ("good", "said"),
+    [
+        ("other", "good is a list of names of scripts, each once"),
+        ("[7]", "good is a list of names of scripts, each once"),
+        ("[other, other]", "good is a list of names of scripts, each once"),
+        ("[othr]", "good names 'othr'; there are other, careless"),
+        ("[scripted]", "good names 'scripted'; it is good anyway"),
+        ("[good]", "good names 'good'; there are other, careless"),
+    ],
+)
+def test_what_is_no_list_of_good_runs_is_told(tmp_path: Path, good: str, said: str) -> None:
+    ((at, reason),) = linted(tmp_path, scripts=f"{NOTED}{OTHER}good: {good}\n")
+    assert (at, reason) == ("scenario", f"mine.scripts.yaml: {said}")
+
+
+def test_the_list_of_good_runs_is_no_script(tmp_path: Path) -> None:
+    (tmp_path / "mine.scripts.yaml").write_text(f"{NOTED}{OTHER}good: [other]\n")
+    assert good_scripts("mine", folder=tmp_path) == ("scripted", "other")
+    with pytest.raises(OffScript, match=r"no script 'good' for mine; there are scripted, other, careless$"):
+        scripted("mine", "good", folder=tmp_path)
 
 
 def test_a_leak_is_told_once_although_two_prompts_have_it(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from itertools import product
 
 import pytest
 import yaml
@@ -26,7 +27,7 @@ from sandtrail.ledgers.sources import Source, sources
 from sandtrail.ledgers.specs import Fault, FaultKind
 from sandtrail.ledgers.trajectory import Ended
 from sandtrail.sandbox import library, run
-from sandtrail.sandbox.agents import Agent, OffScript, Scripted, scripted
+from sandtrail.sandbox.agents import Agent, OffScript, Scripted, good_scripts, scripted
 from sandtrail.sandbox.floors import DoNothing
 from sandtrail.sandbox.limits import Limits
 from sandtrail.sandbox.trail import clean, trail
@@ -59,7 +60,8 @@ def scenario(
 
 def scripts_of(name: str) -> list[str]:
     home = files("sandtrail.scenarios") / "library"
-    return list(yaml.safe_load((home / f"{name}.scripts.yaml").read_text(encoding="utf-8")))
+    names = yaml.safe_load((home / f"{name}.scripts.yaml").read_text(encoding="utf-8"))
+    return [kind for kind in names if kind != "good"]
 
 
 def steps(*lines: str | tuple[str, dict[str, object]]) -> Scripted:
@@ -92,8 +94,8 @@ def codes(expect: Contract, agent: Agent, family: str = "") -> list[str]:
 
 @pytest.mark.parametrize("name", LIBRARY)
 def test_the_reference_run_of_every_shipped_scenario_passes_strictly_under_any_seed(name: str) -> None:
-    for seed in range(5):
-        result = run(LIBRARY[name], scripted(name, "scripted"), seed=seed)
+    for kind, seed in product(good_scripts(name), range(5)):
+        result = run(LIBRARY[name], scripted(name, kind), seed=seed)
         assert (result.overall, result.unexpected_writes) == (Overall.PASS, 0)
         assert result.findings == []
 
@@ -117,7 +119,7 @@ def test_findings_are_equal_under_every_seed_since_they_speak_symbols(name: str)
 
 @pytest.mark.parametrize("name", LIBRARY)
 def test_every_scenario_has_a_flawed_run_that_fails(name: str) -> None:
-    flawed = [kind for kind in scripts_of(name) if kind != "scripted"]
+    flawed = [kind for kind in scripts_of(name) if kind not in good_scripts(name)]
     assert flawed
     for kind in flawed:
         assert run(LIBRARY[name], scripted(name, kind)).overall is Overall.FAIL, kind
