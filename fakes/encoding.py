@@ -40,7 +40,7 @@ def kinds_in(annotation: Any) -> tuple[str, ...]:
         inner, *marks = get_args(annotation)
         return (*kinds_in(inner), *(mark.kind for mark in marks if isinstance(mark, Id | Ref)))
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return tuple(kind for info in annotation.model_fields.values() for kind in kinds_in(_whole(info)))
+        return tuple(kind for info in annotation.model_fields.values() for kind in kinds_in(whole(info)))
     return tuple(kind for member in get_args(annotation) for kind in kinds_in(member))
 
 
@@ -60,7 +60,7 @@ def translator(annotation: Any) -> Translate | None:
         return None if item is None else _list_inward(item)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         fields = {
-            name: made for name, info in annotation.model_fields.items() if (made := translator(_whole(info)))
+            name: made for name, info in annotation.model_fields.items() if (made := translator(whole(info)))
         }
         return _object_inward(fields)
     members = [member for member in get_args(annotation) if member is not type(None)]
@@ -68,7 +68,7 @@ def translator(annotation: Any) -> Translate | None:
     return translator(members[0]) if is_choice and len(members) == 1 else None
 
 
-def _whole(info: FieldInfo) -> Any:
+def whole(info: FieldInfo) -> Any:
     """A field's annotation with its metadata."""
     return Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
 
@@ -132,7 +132,7 @@ def encoder(annotation: Any, where: str) -> Encode:  # noqa: C901  one case per 
         if issubclass(annotation, BaseModel):
             shown = {name: info for name, info in annotation.model_fields.items() if not info.exclude}
             return _object_outward(
-                {name: encoder(_whole(info), f"{where}.{name}") for name, info in shown.items()}
+                {name: encoder(whole(info), f"{where}.{name}") for name, info in shown.items()}
             )
     raise BadEntity(
         f"{where}: {annotation} cannot leave a service; use str, int, bool, an aware datetime, an entity, a model, or lists of these"

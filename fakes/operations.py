@@ -26,10 +26,11 @@ from pydantic.fields import FieldInfo
 
 from sandtrail.fakes.edge import Edge
 from sandtrail.fakes.encoding import Arrivals, Encode, Translate, encoder, kinds_in, translator
-from sandtrail.fakes.entities import INT64, BadEntity, Entity, Id, Money, Ref, Table, Unit
+from sandtrail.fakes.entities import INT64, BadEntity, Entity, Id, Ref, Table
 from sandtrail.fakes.gateway import Tx
 from sandtrail.fakes.problems import Flaw, Invalid
-from sandtrail.ledgers.specs import OperationFact, Risk, Slot, ToolSpec
+from sandtrail.fakes.slots import bare, slot_of
+from sandtrail.ledgers.specs import OperationFact, Slot, ToolSpec
 from sandtrail.ledgers.spelling import near
 from sandtrail.ledgers.trees import as_list, as_object
 from sandtrail.ledgers.words import Access
@@ -143,15 +144,15 @@ class Operation:
             raise BadOperation(
                 f"{self.name}: the path names {', '.join(sorted(absent))}, the method has no such parameter"
             )
-        bare = [parameter.name for parameter in signature if parameter.name not in hints]
-        if bare:
-            raise BadOperation(f"{self.name}: {', '.join(bare)} has no type; annotate every parameter")
+        untyped = [parameter.name for parameter in signature if parameter.name not in hints]
+        if untyped:
+            raise BadOperation(f"{self.name}: {', '.join(untyped)} has no type; annotate every parameter")
         if "return" not in hints:
             raise BadOperation(f"{self.name}: say what it returns; the edge translates ids by that type")
         place: Literal["query", "body"] = "query" if self.verb in {"GET", "DELETE"} else "body"
         self.parameters = tuple(
             Parameter(
-                p.name, "path" if p.name in in_path else place, _slot(hints[p.name]), p.default is p.empty
+                p.name, "path" if p.name in in_path else place, slot_of(hints[p.name]), p.default is p.empty
             )
             for p in signature
         )
@@ -163,6 +164,12 @@ class Operation:
         self.id_kinds = {p.name: kinds for p in signature if (kinds := kinds_in(hints[p.name]))}
         if declared.versioned is not None and declared.versioned not in self.id_kinds:
             raise BadOperation(f"{self.name}: versioned={declared.versioned!r} is no id parameter of it")
+        if self.access is Access.WRITE:
+            unslotted = [said for p in signature for said in bare(p.name, hints[p.name])]
+            if unslotted:
+                raise BadOperation(
+                    f"{self.name} writes, and judges must know what it writes to: {'; '.join(unslotted)}"
+                )
 
     @cached_property
     def fact(self) -> OperationFact:
@@ -281,25 +288,6 @@ def _hints(method: Callable[..., Any]) -> dict[str, Any]:
         return get_type_hints(function, scope, {"Tx": Tx, "Id": Id, "Ref": Ref}, include_extras=True)
     except NameError as error:
         raise BadOperation(f"{method.__name__}: {error}; define it at the top level of the module") from error
-
-
-def _slot(annotation: Any) -> Slot:
-    marks = _marks(annotation)
-    kinds = kinds_in(annotation)
-    unit = next((mark.name for mark in marks if isinstance(mark, Unit)), None)
-    if any(isinstance(mark, Money) for mark in marks):
-        unit = "minor"
-    kind = kinds[0] if len(kinds) == 1 else None
-    return Slot(kind=kind, unit=unit, risk=Risk.HIGH if kind or unit == "minor" else Risk.LOW)
-
-
-def _marks(annotation: Any) -> tuple[Any, ...]:
-    if get_origin(annotation) is Annotated:
-        inner, *marks = get_args(annotation)
-        return (*_marks(inner), *marks)
-    return tuple(
-        mark for member in get_args(annotation) if member is not type(None) for mark in _marks(member)
-    )
 
 
 _Int64 = Annotated[int, FieldInfo(ge=-INT64, le=INT64)]
