@@ -178,7 +178,7 @@ why: a file of one's own
 world:
   $customer.lee: {name: Lee Ahn, email: lee@example.test}
 user:
-  says: My name is {$customer.lee.name}.
+  says: My name is {$customer.lee.name}, my e-mail {$customer.lee.email}.
 expect:
   effects:
     - {note.added: {customer: $customer.lee}}

@@ -358,7 +358,7 @@ def test_a_long_tool_name_has_a_line_of_its_own() -> None:
         )
     ]
     at = lines.index(" 1 lookup_customer_cache")
-    assert lines[at + 1].split() == ["email=lee@example.test", "ok", "not", "seen", "before"]
+    assert lines[at + 1].split() == ["email=lee@example.test", "ok", "invented"]
 
 
 def test_a_mail_is_shown_as_leaving_the_world() -> None:
