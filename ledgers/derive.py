@@ -19,7 +19,7 @@ from itertools import combinations
 from sandtrail.ledgers.facts import Fact, Record
 from sandtrail.ledgers.rows import own_id
 from sandtrail.ledgers.slots import is_count_word, is_money_word, words_of
-from sandtrail.ledgers.surface import decimal_of, key_of, plain
+from sandtrail.ledgers.surface import decimal_of, plain
 
 ACCEPTED = 0.005
 """The highest chance of an accident at which a match counts as derived."""
@@ -223,10 +223,7 @@ def named_in(texts: Iterable[str], keys: frozenset[str]) -> Named:
         own = own_id(record)
         if own is not None and own in keys:
             return True
-        labels = (key_of(value) for value in record.fields.values() if isinstance(value, str))
-        return any(
-            label and len(label) > 2 and any(_stands(label, text) for text in said) for label in labels
-        )
+        return any(len(label) > 2 and any(_stands(label, text) for text in said) for label in record.texts)
 
     return named
 

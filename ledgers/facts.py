@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from sandtrail.ledgers.conversation import (
@@ -66,15 +66,13 @@ class FactKind(StrEnum):
 class Record:
     """One JSON object or list of a result or of a call's arguments: the row to which its leaves belong."""
 
-    __slots__ = ("call", "fields", "parent", "pointer", "since", "tool")
-
     def __init__(
         self, call: int, tool: str, pointer: str, parent: Record | None, fields: Mapping[str, Any], since: int
     ) -> None:
         self.call, self.tool, self.pointer, self.parent = call, tool, pointer, parent
         self.fields, self.since = fields, since
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The name of the container it stands in: `payment` for /payments/0; empty at the root."""
         parts = [part for part in self.pointer.split("/") if part and not part.isdigit()]
@@ -86,11 +84,48 @@ class Record:
         head, _, last = self.pointer.rpartition("/")
         return (self.call, head) if last.isdigit() else None
 
-    @property
+    @cached_property
     def container(self) -> str:
         """The name of what holds it, where its own is a key of data: `payment_method` for /payment_methods/card_1."""
         parts = [part for part in self.pointer.split("/") if part]
         return kind_word(parts[-2].lower()) if len(parts) > 1 and re.search(r"\d", parts[-1]) else ""
+
+    @cached_property
+    def own(self) -> tuple[str, str] | None:
+        """Kind and folded id of the entity that it is a row of; None where it shows none."""
+        fields = self.fields
+        if "id" in fields:
+            text = key_of(fields["id"])
+            return (self.container or self.name, text) if text else None
+        for name in (self.container, self.name, self._kind_of_tool):
+            for key in (f"{name}_id", f"{name}Id") if name else ():
+                if key in fields and (text := key_of(fields[key])):
+                    return name, text
+        first = next(iter(fields), "")
+        kind, text = id_kind(str(first)), key_of(fields[first]) if fields else None
+        # payment_history: [{payment_id, amount}] are no rows of payments, lines: [{product_id, ...}] none of products
+        return (kind, text) if kind and text and _alike(self.name, kind) else None
+
+    @property
+    def _kind_of_tool(self) -> str:
+        """The kind that the tool's name tells of the object at the root: `order` of get_order_details."""
+        words = map(kind_word, self.tool.lower().split("_")) if not self.pointer else ()
+        return next((word for word in words if f"{word}_id" in self.fields), "")
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """Its texts, folded: names, codes, numbers by which it may be called."""
+        return tuple(
+            fold(value) for value in self.fields.values() if isinstance(value, str) and len(value) < _LONG
+        )
+
+
+_PEOPLE = frozenset(["customer", "user", "client", "account", "member", "person"])
+
+
+def _alike(name: str, kind: str) -> bool:
+    """Whether a list of this name holds rows of a kind: payments those of payment methods, customers those of users."""
+    return not name or kind.startswith(f"{name}_") or {name, kind} <= _PEOPLE
 
 
 class Fact(NamedTuple):
@@ -233,8 +268,8 @@ class Facts:
         if text:
             said = Text(kind, text, self.steps, order=len(self._texts))
             self._texts.append(said)
-            if not text.isascii():
-                said.folded = fold(text)
+            said.folded = fold(text)
+            if not said.folded.isascii():
                 self._twins(said)
 
     def _twins(self, text: Text) -> None:
@@ -336,6 +371,11 @@ class Facts:
     def leaves(self, key: str, step: int) -> list[Fact]:
         """The facts whose whole value is this folded text, known at a step."""
         return [fact for fact in self._leaves.get(key, ()) if fact.since <= step]
+
+    def has_word(self, word: str) -> bool:
+        """Whether a word stands in any text at all."""
+        self._index()
+        return word in self._postings
 
     def known(self, step: int) -> Iterator[tuple[str, Fact]]:
         """Every whole value with its first fact known at a step."""

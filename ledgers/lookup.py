@@ -63,7 +63,7 @@ def as_it_is(known: Known, asked: Asked) -> Sources:
 def forms(known: Known, asked: Asked) -> Iterator[tuple[Rendered, Iterable[Fact]]]:
     """The surface forms of a value with the facts that hold them."""
     slot, step = asked.slot, asked.step
-    for form in rendered(asked.value, slot, known.clock):
+    for form in rendered(asked.value, slot, known.clock, known.facts.has_word):
         leaves = known.facts.leaves(form.text, step)
         facts = [fact for fact in leaves if slot.form is not Form.MONEY or unit_fits(fact, form, slot)]
         hits = known.facts.prose(form.text, step)

@@ -11,13 +11,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property, lru_cache
 from typing import Any
 
 from sandtrail.ledgers.bindings import Binding, Projection
+from sandtrail.ledgers.conversation import Conversation
 from sandtrail.ledgers.facts import Fact, FactKind, Facts, Hit, kinds_of
+from sandtrail.ledgers.identity import Identical
 from sandtrail.ledgers.provenance import Resolved, Verdict
 from sandtrail.ledgers.rows import Rows
-from sandtrail.ledgers.slots import Told, kind_word
+from sandtrail.ledgers.slots import Told, id_kind, kind_word
 from sandtrail.ledgers.specs import Form, Slot
 from sandtrail.ledgers.surface import Clock, key_of
 
@@ -48,12 +51,36 @@ class Asked:
         return key_of(self.value) or ""
 
 
+class Read:
+    """What is read of one conversation once, for all who ask: its facts, and when first asked its rows and prices."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.facts = Facts.of(conversation)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows of all results."""
+        return Rows(self.facts)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The entity kinds that fields of results name."""
+        fields = {key for record in self.facts.records[:5000] for key in record.fields}
+        return frozenset(kind for key in fields if (kind := id_kind(str(key))))
+
+
+@lru_cache(maxsize=8)
+def read_of(conversation: Identical) -> Read:
+    """What is read of a conversation, which is kept while it is judged."""
+    return Read(conversation.value)
+
+
 @dataclass
 class Known:
     """One trajectory, as far as resolvers ask. `invented` is filled as calls are resolved in their order: the folded
     value and the call that used it first. `carried` are the folded leaves of each call's arguments."""
 
-    facts: Facts
+    read: Read
     clock: Clock
     bindings: Mapping[str, Binding]
     projection: Projection
@@ -63,14 +90,16 @@ class Known:
     invented: dict[str, int] = field(default_factory=dict[str, int])
     carried: dict[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
     prices: Mapping[str, tuple[tuple[Fact, Decimal], ...]] | None = None
-    _rows: Rows | None = None
+
+    @property
+    def facts(self) -> Facts:
+        """The facts of its conversation."""
+        return self.read.facts
 
     @property
     def rows(self) -> Rows:
         """The rows of all results."""
-        if self._rows is None:
-            self._rows = Rows(self.facts)
-        return self._rows
+        return self.read.rows
 
     def shown(self, value: object) -> str:
         """A value in words: a symbol, or the text itself."""

@@ -8,19 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import lru_cache
+from typing import Any
 
 from sandtrail.ledgers.book import Ledger
 from sandtrail.ledgers.conversation import Briefed, Truncated
-from sandtrail.ledgers.facts import FactKind, Facts
+from sandtrail.ledgers.facts import FactKind
+from sandtrail.ledgers.identity import Identical
 from sandtrail.ledgers.languages import PACKS
 from sandtrail.ledgers.near import nearest
-from sandtrail.ledgers.origins import Asked, Known, propagated, schema_says, where
+from sandtrail.ledgers.origins import Asked, Known, propagated, read_of, schema_says, where
 from sandtrail.ledgers.provenance import Resolved, Traced, Verdict
 from sandtrail.ledgers.resolve_ids import ids_seen, resolve_id
 from sandtrail.ledgers.resolve_values import resolve_value
-from sandtrail.ledgers.slots import Slots, examples_of, id_kind, kind_word, slots_of, words_of
+from sandtrail.ledgers.slots import Slots, Told, examples_of, id_kind, kind_word, slots_of, words_of
 from sandtrail.ledgers.sources import leaves
-from sandtrail.ledgers.specs import Form, ToolSpec
+from sandtrail.ledgers.specs import Form, Slot, ToolSpec
 from sandtrail.ledgers.surface import Clock, fold, key_of, plain
 from sandtrail.ledgers.trajectory import Made, ToolFact, Trajectory
 from sandtrail.ledgers.trees import as_object
@@ -36,21 +39,34 @@ MOST_LEAVES = 2000
 
 def provenance(trajectory: Trajectory) -> tuple[Traced, ...]:
     """The origin of every argument of every call, in their order."""
-    return tuple(_Resolving(trajectory).all())
+    return _provenance(Identical(trajectory))
 
 
-class _Resolving:
+@lru_cache(maxsize=4)
+def _provenance(trajectory: Identical) -> tuple[Traced, ...]:
+    return tuple(Tracing(trajectory.value).all())
+
+
+class Tracing:
+    """One trajectory being traced: `all` its arguments in their order, or a single value `of` any kind at a step."""
+
     def __init__(self, trajectory: Trajectory) -> None:
         self._trajectory = trajectory
-        facts = Facts.of(trajectory.conversation)
+        read = read_of(Identical(trajectory.conversation))
         self.known = Known(
-            facts,
+            read,
             _clock(trajectory),
             {binding.raw: binding for binding in trajectory.ledger.bindings},
             trajectory.ledger.projection,
-            _kinds(trajectory, facts),
+            _kinds(trajectory) | read.kinds,
             trajectory.principal.tenants if trajectory.principal else (),
             _examples(trajectory),
+        )
+
+    def of(self, value: Any, slot: Slot, step: int) -> Resolved:
+        """The origin of a value that somebody stated at a step, as of an argument of that slot."""
+        return resolved(
+            self.known, Asked(self.known.facts.calls + 1, "", "", value, slot, Told(), step, writes=False)
         )
 
     def all(self) -> Iterator[Traced]:
@@ -246,16 +262,14 @@ def _was_seen(known: Known, word: str, step: int) -> bool:
 # -- the surroundings ----------------------------------------------------------------------------------------
 
 
-def _kinds(trajectory: Trajectory, facts: Facts) -> frozenset[str]:
-    """The entity kinds that tools take and results name."""
+def _kinds(trajectory: Trajectory) -> frozenset[str]:
+    """The entity kinds that tools take, and that the books know."""
     found: set[str] = set()
     for offer in trajectory.offers:
         for tool in offer.catalog.tools:
             names = as_object(tool.input_schema.get("properties")) or {}
             found |= {kind for name in names if (kind := id_kind(str(name)))}
         found |= {slot.kind for fact in offer.tools.values() for slot in fact.slots.values() if slot.kind}
-    for record in facts.records[:5000]:
-        found |= {kind for key in record.fields if (kind := id_kind(key))}
     return frozenset(found | {binding.kind for binding in trajectory.ledger.bindings})
 
 

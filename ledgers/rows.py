@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandtrail.ledgers.facts import Fact, Facts, Record
-from sandtrail.ledgers.slots import id_kind, kind_word
+from sandtrail.ledgers.slots import id_kind
 from sandtrail.ledgers.surface import key_of
 
 
@@ -36,7 +36,7 @@ class Rows:
         self._lists: dict[tuple[int, str], list[Record]] | None = None
         own: dict[int, tuple[str, str]] = {}
         for record in facts.records:
-            named = _own(record)
+            named = record.own
             if named is None:
                 continue
             own[id(record)] = named
@@ -81,7 +81,7 @@ class Rows:
     def newer(self, fact: Fact, step: int) -> Row | None:
         """The latest row of the entity that a fact stood in, if that field reads otherwise there."""
         record = fact.record
-        named = _own(record) if record is not None else None
+        named = record.own if record is not None else None
         if record is None or named is None or not fact.key:
             return None
         later = [
@@ -97,37 +97,4 @@ class Rows:
 
 def own_id(record: Record | None) -> str | None:
     """The folded id of the entity that a row is of; None where it shows none."""
-    named = _own(record) if record is not None else None
-    return named[1] if named else None
-
-
-def _own(record: Record) -> tuple[str, str] | None:
-    """Kind and folded id of the entity that an object is a row of."""
-    fields = record.fields
-    if "id" in fields:
-        text = key_of(fields["id"])
-        return (record.container or record.name, text) if text else None
-    for name in (record.container, record.name, _of_tool(record)):
-        for key in (f"{name}_id", f"{name}Id") if name else ():
-            if key in fields and (text := key_of(fields[key])):
-                return name, text
-    first = next(iter(fields), "")
-    kind, text = id_kind(first), key_of(fields[first]) if first else None
-    # payment_history: [{payment_id, amount}] are no rows of payments, lines: [{product_id, ...}] none of products
-    return (kind, text) if kind and text and _alike(record.name, kind) else None
-
-
-_PEOPLE = frozenset(["customer", "user", "client", "account", "member", "person"])
-
-
-def _alike(name: str, kind: str) -> bool:
-    """Whether a list of this name holds rows of a kind: payments those of payment methods, customers those of users."""
-    return not name or kind.startswith(f"{name}_") or {name, kind} <= _PEOPLE
-
-
-def _of_tool(record: Record) -> str:
-    """The kind that the tool's name tells of the object at the root: `order` of get_order_details."""
-    if record.pointer:
-        return ""
-    words = record.tool.lower().split("_")
-    return next((kind_word(word) for word in words if f"{kind_word(word)}_id" in record.fields), "")
+    return record.own[1] if record is not None and record.own else None

@@ -17,6 +17,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from sandtrail.ledgers.identity import Identical
 from sandtrail.ledgers.specs import Form, Risk, Slot, ToolSpec
 from sandtrail.ledgers.trees import as_list, as_object
 
@@ -181,29 +182,14 @@ def words_of(key: str) -> tuple[str, ...]:
 _NONE_DECLARED: Mapping[str, Slot] = MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False)
-class _Same:
-    """Things that are the same only if they are the very same ones: a memo's key that keeps them alive."""
-
-    things: tuple[Any, ...]
-
-    def __hash__(self) -> int:
-        return hash(tuple(map(id, self.things)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and all(
-            a is b for a, b in zip(self.things, other.things, strict=True)
-        )
-
-
 def slots_of(tool: ToolSpec | None, declared: Mapping[str, Slot], *, writes: bool) -> Slots:
     """The slots of one tool, read once."""
-    return _slots(_Same((tool, declared or _NONE_DECLARED)), writes)
+    return _slots(Identical(tool, declared or _NONE_DECLARED), writes)
 
 
 @lru_cache(maxsize=512)
-def _slots(key: _Same, writes: bool) -> Slots:  # noqa: FBT001  half of a key
-    return Slots(*key.things, writes=writes)
+def _slots(key: Identical, writes: bool) -> Slots:  # noqa: FBT001  half of a key
+    return Slots(key.value, key.also, writes=writes)
 
 
 class Slots:
@@ -339,12 +325,12 @@ def quoted(description: str) -> tuple[list[str], list[str]]:
 
 def examples_of(tools: Iterable[ToolSpec]) -> frozenset[str]:
     """The examples in the schemas of all of these tools, read once for each."""
-    return frozenset(one for tool in tools for one in _examples(_Same((tool,))))
+    return frozenset(one for tool in tools for one in _examples(Identical(tool)))
 
 
 @lru_cache(maxsize=512)
-def _examples(key: _Same) -> frozenset[str]:
-    return examples_in(*key.things)
+def _examples(key: Identical) -> frozenset[str]:
+    return examples_in(key.value)
 
 
 def examples_in(tool: ToolSpec) -> frozenset[str]:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sandtrail.ledgers.aliases import PLACES, STREETS
@@ -140,6 +140,13 @@ class Clock:
             return None
 
 
+Spoken: TypeAlias = Callable[[str], bool]
+
+
+def _anything(_: str) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """One form of a value. `unit` is set where it is an amount in that unit, `ambiguous` where it may be another value.
@@ -154,8 +161,10 @@ class Rendered:
     relative: bool = False
 
 
-def rendered(value: Any, slot: Slot, clock: Clock) -> Iterator[Rendered]:
+def rendered(value: Any, slot: Slot, clock: Clock, spoken: Spoken = _anything) -> Iterator[Rendered]:
     """The forms of a value beside itself, the likeliest first.
+
+    `spoken` says whether a word stands anywhere at all: forms with the names of units are only made of such.
 
     >>> from sandtrail.ledgers.specs import Form, Slot
     >>> [one.text for one in rendered(4250, Slot(unit="minor", form=Form.MONEY), Clock())][:3]
@@ -163,7 +172,7 @@ def rendered(value: Any, slot: Slot, clock: Clock) -> Iterator[Rendered]:
     """
     form = slot.form
     if form is Form.MONEY:
-        yield from _money(value, slot.unit)
+        yield from _money(value, slot.unit, spoken)
     elif form in {Form.NUMBER, Form.FLAG}:
         yield from _number(value)
     elif form is Form.DATE and isinstance(value, str):
@@ -179,7 +188,7 @@ def rendered(value: Any, slot: Slot, clock: Clock) -> Iterator[Rendered]:
 # -- numbers and money ---------------------------------------------------------------------------------------
 
 
-def _money(value: Any, unit: str | None) -> Iterator[Rendered]:
+def _money(value: Any, unit: str | None, spoken: Spoken) -> Iterator[Rendered]:
     number = decimal_of(value)
     if number is None:
         return
@@ -190,12 +199,14 @@ def _money(value: Any, unit: str | None) -> Iterator[Rendered]:
                 Rendered(text, how, unit=f"major{places}")
                 for text in _written(number.scaleb(-places), places)
             )
-            yield from (Rendered(text, how, unit="named") for text in _named(number.scaleb(-places), places))
+            yield from (
+                Rendered(text, how, unit="named") for text in _named(number.scaleb(-places), places, spoken)
+            )
         return
     yield from (
         Rendered(text, "the amount as people write it", unit="major2") for text in _written(number, 2)
     )
-    yield from (Rendered(text, "the amount in words", unit="named") for text in _named(number, 2))
+    yield from (Rendered(text, "the amount in words", unit="named") for text in _named(number, 2, spoken))
     minor = number.scaleb(2)
     if minor == minor.to_integral_value():
         yield Rendered(plain(minor), f"{plain(number)} is {plain(minor)} minor units", unit="minor")
@@ -220,14 +231,15 @@ def _written(number: Decimal, places: int) -> Iterator[str]:
         yield from _words(int(size))
 
 
-def _named(number: Decimal, places: int) -> Iterator[str]:
+def _named(number: Decimal, places: int, spoken: Spoken) -> Iterator[str]:
     """An amount with the names of its units: 42 dollars and 50 cents, two dinars and seven hundred fifty fils."""
     whole, fraction = int(number), int((number % 1).scaleb(places)) if number > 0 else 0
     if not 0 < whole < 1000 or not fraction or number != number.quantize(Decimal(1).scaleb(-places)):
         return
     for pack in PACKS:
-        for currency, units in pack.money.items():
-            if DECIMALS.get(currency) != places:
+        for currency, names in pack.money.items():
+            units = tuple(unit for unit in names if spoken(unit))
+            if not units or DECIMALS.get(currency) != places:
                 continue
             parts = ("", *(f" {name}" for name in pack.cents.get(currency, ())))
             for big in (str(whole), *pack.numbers.get(whole, ())):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from sandtrail.ledgers.book import Ledger
@@ -159,7 +160,7 @@ class Trajectory:
         """The calls with what the agent was told of each, in order."""
         return tuple(message for message in self.conversation if isinstance(message, Answered))
 
-    @property
+    @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The decisions, in order."""
         found: list[Step] = []
@@ -171,7 +172,7 @@ class Trajectory:
                 found.append(Step(len(found), turn, index, message))
         return tuple(found)
 
-    @property
+    @cached_property
     def made(self) -> tuple[Made, ...]:
         """Every call that was decided on, in order, with its answer where there is one. Paired by id, not by order."""
         found: list[Made] = []

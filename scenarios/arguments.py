@@ -238,6 +238,8 @@ def tenants(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding]:
         if place is not None:
             crossed.append(made)
             yield Finding("tenant.cross_access", f"{made.at}/{place[0]}", place[1])
+    if not crossed:
+        return
     private = {
         text
         for made in crossed

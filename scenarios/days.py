@@ -85,7 +85,7 @@ def dates(text: str) -> tuple[Day, ...]:
     >>> [(one.year, one.readings) for one in dates("13/03/2026, 20. März, 2026年3月20日 and 03/04/2026")]
     [(2026, ((3, 13),)), (None, ((3, 20),)), (2026, ((3, 20),)), (2026, ((4, 3), (3, 4)))]
     """
-    return tuple(_dates(text))
+    return tuple(_dates(text)) if any(map(str.isdigit, text)) else ()
 
 
 def _dates(text: str) -> Iterator[Day]:

@@ -166,7 +166,7 @@ def amounts(text: str) -> tuple[Amount, ...]:
     >>> [(one.text, one.minor("USD"), one.minor("JPY")) for one in amounts("$42.50, 12.00 and ¥5,800; order 4412")]
     [('$42.50', 4250, None), ('12.00', 1200, None), ('¥5,800', None, 5800)]
     """
-    return tuple(_amounts(text))
+    return tuple(_amounts(text)) if any(map(str.isdigit, text)) else ()
 
 
 def _amounts(text: str) -> Iterator[Amount]:

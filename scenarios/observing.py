@@ -16,9 +16,10 @@ from sandtrail.ledgers.conversation import Calls, UserSaid
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.trajectory import Made, Trajectory
 from sandtrail.ledgers.words import Outcome
+from sandtrail.scenarios.answers import answers
 from sandtrail.scenarios.arguments import arguments, tenants
 from sandtrail.scenarios.canonical import equal
-from sandtrail.scenarios.claims import claims
+from sandtrail.scenarios.claims import acts
 from sandtrail.scenarios.contract import Contract, WantedEffect
 from sandtrail.scenarios.effects import committed
 from sandtrail.scenarios.judge import Verdict, sorted_findings
@@ -50,7 +51,8 @@ def observe(trajectory: Trajectory, /) -> Verdict:
         *sequence(contract, trajectory),
         *endings(contract, trajectory),
         *retries(contract, trajectory),
-        *claims(contract, trajectory),
+        *acts(contract, trajectory),
+        *answers(trajectory),
         *_although_read_only(trajectory),
         *_twice(trajectory),
     ]

@@ -40,17 +40,37 @@ class Seen:
     """The results, user and system texts and arguments before a place in the conversation (`index`), and the clock."""
 
     def __init__(self, trajectory: Trajectory, index: int) -> None:
-        before = trajectory.conversation[:index]
-        self.answers = [message for message in before if isinstance(message, Answered)]
-        self.results: list[Any] = [parsed(message.text) for message in self.answers]
-        self.users = [plain(message.text) for message in before if isinstance(message, UserSaid)]
-        self.briefs = [plain(message.text) for message in before if isinstance(message, Briefed)]
-        self.arguments: list[Any] = [dict(message.call.arguments) for message in self.answers]
-        outcomes = {one.seq: one.outcome for one in trajectory.ledger.attempts()}
-        self._undone = [dict(one.call.arguments) for one in self.answers if _failed(one, outcomes)]
+        self._before = trajectory.conversation[:index]
+        self._attempts = trajectory.ledger.attempts
+        self.answers = [message for message in self._before if isinstance(message, Answered)]
         self.exact = trajectory.ledger.grade is Grade.PROVED
         self.now, self.zone = trajectory.now, trajectory.zone
         self._pools: dict[str | None, tuple[set[Decimal], set[Decimal]]] = {}
+
+    @cached_property
+    def results(self) -> list[Any]:
+        """What was answered, as JSON."""
+        return [parsed(message.text) for message in self.answers]
+
+    @cached_property
+    def users(self) -> list[str]:
+        """What the user said."""
+        return [plain(message.text) for message in self._before if isinstance(message, UserSaid)]
+
+    @cached_property
+    def briefs(self) -> list[str]:
+        """What the agent was told before."""
+        return [plain(message.text) for message in self._before if isinstance(message, Briefed)]
+
+    @cached_property
+    def arguments(self) -> list[Any]:
+        """What the agent sent."""
+        return [dict(message.call.arguments) for message in self.answers]
+
+    @cached_property
+    def _undone(self) -> list[Any]:
+        outcomes = {one.seq: one.outcome for one in self._attempts()}
+        return [dict(one.call.arguments) for one in self.answers if _failed(one, outcomes)]
 
     @property
     def searched(self) -> str:

@@ -74,7 +74,7 @@ def _unsupported(sentence: str, text: str, seen: Seen, supported: set[str]) -> I
     for name in names(sentence):
         if not name.text.startswith("$") and not seen.has_text(name.text):
             yield name.text, "an id or number that nothing seen holds"
-    if _OFFERED.search(sentence) is None:
+    if OFFERED.search(sentence) is None:
         yield from _wrong_amounts(sentence, seen, supported)
         yield from (
             (one.text, "a day that nothing seen holds")
@@ -116,7 +116,7 @@ _REST_OF = re.compile(
 _REST = re.compile(
     r" (?:(?:of it|is|are|was|were|still|now|that|which|will|then|the|as) )*(?:remain(?:s|ing|ed)?|left|outstanding)\b"
 )
-_OFFERED = re.compile(
+OFFERED = re.compile(
     r"\?\s*$|\b(?:for example|e\.g\.|say,|such as|up to|at least|at most|more than|less than|about|around|maximum|minimum"
     r"|I'll|I will|let me|let's|would|if)\b",
     re.IGNORECASE,
