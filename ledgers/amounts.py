@@ -124,6 +124,7 @@ _DINAR = re.compile(r"^\s?(?:kwd|bhd|omr|tnd|jod)\b|(?:kwd|bhd|omr|tnd|jod)\s?$"
 
 
 def money_fits(form: Rendered, hit: Hit) -> bool:
+    """Whether a form of an amount in a text is meant as an amount, in a currency of as many decimals."""
     if form.unit == "named":
         return True
     yen = _YEN.search(hit.before) or _YEN_AFTER.search(hit.after)
@@ -152,3 +153,18 @@ def _is_priced(fact: Fact) -> bool:
         return any(map(is_money_word, words)) and not any(map(is_count_word, words))
     before, after = _around(fact)
     return bool(SIGN.search(before) or _CODE.search(after) or re.search(r"\d[.,]\d\d$", str(fact.value)))
+
+
+_CURRENCIES = {"$": ("USD", "AUD", "CAD", "NZD", "SGD", "MXN", "HKD"), "€": ("EUR",), "£": ("GBP",), "¥": ("JPY", "CNY"), "₹": ("INR",), "₩": ("KRW",)}  # fmt: skip
+
+
+def of_currency(hit: Hit, wanted: str) -> bool:
+    """Whether an amount in a text may be of a currency: it names none, or this one."""
+    found = re.search(r"(us\$|[$€£¥₹₩]|\b[a-z]{3})\s?$", hit.before) or re.match(
+        r"\s?([$€£¥₹₩]|[a-z]{3}\b)", hit.after
+    )
+    if not wanted or found is None:
+        return True
+    mark = found[1].upper().removeprefix("US") if found[1] != "usd" else "USD"
+    named = _CURRENCIES.get(mark, (mark,) if mark in DECIMALS else ())
+    return not named or wanted in named

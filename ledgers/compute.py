@@ -225,6 +225,7 @@ MOST_OF_A_ROW = 12
 
 
 def as_derived(found: Derivation) -> Resolved:
+    """A way to compute a value as a verdict: derived, or weak where chance is not ruled out."""
     verdict = Verdict.DERIVED if found.accepted else Verdict.WEAK
     doubt = "" if found.accepted else f" (by chance in {found.chance:.1%} of such amounts)"
     return Resolved(verdict, f"{found.expression}{doubt}", found.facts)

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sandtrail.ledgers.conversation import (
     Answered,
@@ -308,7 +308,7 @@ class Facts:
         if depth > DEEPEST:
             return
         if isinstance(value, dict):
-            self._object(value, kind, parent, pointer, depth)
+            self._object(cast("dict[str, Any]", value), kind, parent, pointer, depth)
             return
         items: list[Any] = value
         holder = Record(parent.call, parent.tool, pointer, parent, {}, parent.since)
@@ -371,6 +371,11 @@ class Facts:
     def leaves(self, key: str, step: int) -> list[Fact]:
         """The facts whose whole value is this folded text, known at a step."""
         return [fact for fact in self._leaves.get(key, ()) if fact.since <= step]
+
+    def spoken(self, step: int) -> bool:
+        """Whether anybody but the agent had said anything by a step."""
+        told = {FactKind.USER, FactKind.SYSTEM}
+        return any(text.kind in told for text in self._texts if text.since <= step)
 
     def has_word(self, word: str) -> bool:
         """Whether a word stands in any text at all."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 
-from sandtrail.ledgers.amounts import SIGN, is_amount, money_fits, unit_fits
+from sandtrail.ledgers.amounts import SIGN, is_amount, money_fits, of_currency, unit_fits
 from sandtrail.ledgers.facts import Fact, FactKind, Hit
 from sandtrail.ledgers.origins import (
     Asked,
@@ -40,7 +40,8 @@ def stood(known: Known, asked: Asked) -> tuple[Sources, Verdict, str]:
     found = as_it_is(known, asked)
     if found:
         same = verbatim(asked, found.facts)
-        return found, Verdict.EXACT if same else Verdict.NORMALISED, ""
+        verdict = Verdict.EXACT if same else Verdict.NORMALISED
+        return Sources((*found.facts, *_said_otherwise(known, asked)), found.hops), verdict, ""
     for form, facts in forms(known, asked):
         other = sorted_out(known, facts, asked.key)
         if other:
@@ -49,7 +50,20 @@ def stood(known: Known, asked: Asked) -> tuple[Sources, Verdict, str]:
     return found, Verdict.EXACT, ""
 
 
+_SAID_OTHERWISE = frozenset({Form.MONEY, Form.DATE, Form.TIME})
+
+
+def _said_otherwise(known: Known, asked: Asked) -> tuple[Fact, ...]:
+    """Where the user said in words what a result holds as it was sent: both are sources."""
+    if asked.slot.form not in _SAID_OTHERWISE:
+        return ()
+    said = (fact for _, facts in forms(known, asked) for fact in facts if fact.kind is FactKind.USER)
+    first = next(said, None)
+    return (first,) if first is not None else ()
+
+
 def as_it_is(known: Known, asked: Asked) -> Sources:
+    """The facts that hold a value as it was sent, as far as they are values of its sort."""
     facts = list(whole(known, asked))
     if asked.slot.form is Form.MONEY:
         facts = [fact for fact in facts if is_amount(fact, asked.slot)]
@@ -105,9 +119,15 @@ def _day_of_instant(known: Known, asked: Asked) -> Iterator[tuple[Rendered, Iter
             yield Rendered(asked.key, f"the day of that instant in {known.clock.zone}"), same
 
 
+def _currency(asked: Asked) -> str:
+    """The currency that another argument beside an amount names."""
+    folder = asked.pointer.rpartition("/")[0]
+    return asked.siblings.get(f"{folder}/currency", "").upper()
+
+
 def _hit_fits(known: Known, asked: Asked, form: Rendered, hit: Hit) -> bool:
     if asked.slot.form is Form.MONEY:
-        return money_fits(form, hit)
+        return money_fits(form, hit) and of_currency(hit, _currency(asked))
     if asked.slot.form in {Form.DATE, Form.TIME}:
         if form.relative:
             return hit.text.kind in {FactKind.USER, FactKind.ASSISTANT}

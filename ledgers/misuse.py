@@ -110,6 +110,7 @@ def other_person(known: Known, asked: Asked, found: Sources) -> Resolved | None:
 
 
 def untrusted(asked: Asked, found: Sources) -> Resolved | None:
+    """A value that only a stranger's text holds, where it can do harm."""
     risky = (
         asked.writes
         and asked.slot.risk is Risk.HIGH

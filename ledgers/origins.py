@@ -218,6 +218,8 @@ def schema_example(known: Known, asked: Asked) -> Resolved | None:
     """An example out of the schema of this tool, or of another one, used as if it were data."""
     if any(key_of(one) == asked.key for one in asked.told.examples):
         return Resolved(Verdict.SCHEMA_EXAMPLE, "it stood nowhere but as an example in the tool's own schema")
+    if asked.slot.form is Form.ID and re.search(rf"(?<!\w){re.escape(asked.key)}(?!\w)", asked.told.text):
+        return Resolved(Verdict.SCHEMA_EXAMPLE, "it stood nowhere but in the tool's own text")
     if asked.key in known.examples:
         return Resolved(Verdict.SCHEMA_EXAMPLE, "it stood nowhere but as an example in another tool's schema")
     return None

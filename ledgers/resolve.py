@@ -146,11 +146,15 @@ def resolved(known: Known, asked: Asked) -> Resolved:
         return Resolved(Verdict.EXACT, "the principal's own")
     if form is Form.TEXT and isinstance(value, str):
         return _free_text(known, asked)
+    if form is Form.ID and known.bindings and not isinstance(value, str):
+        return Resolved(Verdict.LOW_INFORMATION, "no id of this world: these are texts")
     found = (
         resolve_id(known, asked)
         if form is Form.ID and isinstance(value, str | int)
         else resolve_value(known, asked)
     )
+    if found.verdict is Verdict.INVENTED and not known.facts.spoken(asked.step):
+        return Resolved(Verdict.LOW_INFORMATION, "what was said before is not recorded")
     return _policy(asked, found)
 
 
@@ -227,7 +231,8 @@ def _free_text(known: Known, asked: Asked) -> Resolved:
 
 def _unsourced(known: Known, asked: Asked, text: str) -> str:
     """A number of an expression that stood nowhere before; numbers of one or two digits say too little."""
-    for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])", text):
+    for figure in re.finditer(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])", text):
+        number = figure[0]
         forms = {number, plain(Decimal(number)), f"-{plain(Decimal(number))}"}
         if len(number.replace(".", "")) > 2 and not any(_was_seen(known, one, asked.step) for one in forms):
             return number

@@ -117,9 +117,9 @@ def _word(known: Known, asked: Asked, word: str) -> Fact | None:
         parts = re.compile(rf"(?:^|[_.]){re.escape(word)}(?:[_.@]|\d|$)")
         found = next((shown for key, shown in ids_seen(known, asked.step) if parts.search(key)), None)
         if found is not None:
-            leaves = known.facts.leaves(fold(found), asked.step)
+            whole_leaf = known.facts.leaves(fold(found), asked.step)
             texts = [hit.fact for hit in known.facts.prose(fold(found), asked.step)]
-            return next(iter((*leaves, *texts)), None)
+            return next(iter([*whole_leaf, *texts]), None)
     return None
 
 

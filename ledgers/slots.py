@@ -120,13 +120,17 @@ _QUOTED = re.compile(r"'([^'\n]{0,80})'|\"([^\"\n]{0,80})\"|`([^`\n]{1,80})`|\u2
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a schema says of the values at one place. `examples` are no source: they are the author's, not the run's."""
+    """What a schema says of the values at one place. `examples` are no source: they are the author's, not the run's.
+
+    `text` is what the descriptions of the tool and of this place say, in lower case.
+    """
 
     default: Any = None
     has_default: bool = False
     enum: tuple[Any, ...] = ()
     examples: tuple[str, ...] = ()
     required: bool = False
+    text: str = ""
 
 
 @lru_cache(maxsize=4096)
@@ -221,9 +225,13 @@ class Slots:
         path = re.sub(r"/\d+(?=/|$)", "/*", pointer)
         if path not in self._known:
             nodes, required = self._nodes(path)
-            told = _told(nodes, required=required)
+            told = replace(_told(nodes, required=required), text=self._text(nodes))
             self._known[path] = (self._slot(path, nodes, told, value), told)
         return self._known[path]
+
+    def _text(self, nodes: Sequence[Mapping[str, Any]]) -> str:
+        said = (str(node.get("description") or "") for node in nodes)
+        return " ".join((self.description, *said)).lower()
 
     def _slot(self, path: str, nodes: list[Mapping[str, Any]], told: Told, value: object) -> Slot:
         names = [part for part in path.split("/") if part not in {"", "*"}]

@@ -24,9 +24,10 @@ from sandtrail.ledgers.conversation import (
     Truncated,
     UserSaid,
 )
-from sandtrail.ledgers.facts import Fact
+from sandtrail.ledgers.facts import Fact, FactKind
 from sandtrail.ledgers.money import DECIMALS, amount_text
 from sandtrail.ledgers.provenance import Traced, Verdict
+from sandtrail.ledgers.specs import Form
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.sandbox.runner import Result
 
@@ -253,11 +254,23 @@ def _whence(traced: Traced, source: Fact | None) -> str:
     """Where a value came from, as short as a column needs it."""
     if not traced.grounded:
         return str(traced.verdict).replace("_", " ")
+    if traced.verdict is Verdict.NORMALISED and traced.slot.form is Form.MONEY and traced.said_by_user():
+        said = next(fact for fact in traced.sources if fact.kind is FactKind.USER)
+        return f"said as {amount_in(said)}"
     if traced.verdict in {Verdict.EXACT, Verdict.NORMALISED, Verdict.USER_UNKNOWN} and source is not None:
         return str(source)
     if traced.verdict is Verdict.DERIVED:
         return traced.why
     return _SHORT.get(traced.verdict, str(traced.verdict).replace("_", " "))
+
+
+def amount_in(said: Fact) -> str:
+    """An amount as the user wrote it, with its currency."""
+    text = said.text.raw if said.text else str(said.value)
+    found = re.search(
+        rf"(?:[A-Z]{{3}} ?|[$€£¥₹₩] ?)?{re.escape(str(said.value))}(?: ?(?:[A-Z]{{3}}\b|[$€£¥₹₩]))?", text
+    )
+    return found[0] if found else str(said.value)
 
 
 _SHORT = {

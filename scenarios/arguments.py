@@ -45,15 +45,24 @@ def arguments(contract: Contract, trajectory: Trajectory, /) -> Iterator[Finding
             place = f"{made.call.tool}{flaw.pointer}"
             yield Finding(flaw.code, f"{made.at}{flaw.pointer}", f"{place}: {flaw.reason}")
         became = {flaw.pointer: flaw.converted for flaw in flaws if flaw.code == "args.coerced"}
-        misfits = {f"{made.at}{flaw.pointer}" for flaw in flaws if flaw.pointer not in became}
+        misfits = {
+            f"{made.at}{flaw.pointer}"
+            for flaw in flaws
+            if flaw.pointer not in became and flaw.code in _OF_ANOTHER_SORT
+        }
         wanted = [one for one in contract.arguments if one.tool == name_of(trajectory, made)]
-        judged = {f"{made.at}/{one.name}" for one in wanted if one.symbol is not None}
+        # what the contract names is held against the contract; where it must come from is its own matter
+        judged = {f"{made.at}/{one.name}" for one in wanted} | misfits
         for finding in _against_wanted(trajectory, origins.get(made.number, ()), made, wanted, became):
             # a value of another type is not held against what is wanted too
             if finding.at not in misfits or finding.code != "args.wrong_value":
                 judged.add(finding.at)
                 yield finding
         yield from _origins(trajectory, origins, made, judged)
+
+
+_OF_ANOTHER_SORT = frozenset({"args.type", "args.enum", "args.constraint", "args.stringified"})
+"""Flaws of a value that is no value of its slot: nothing else is to be said of it."""
 
 
 def _schema(contract: Contract, trajectory: Trajectory, made: Made) -> list[SchemaFlaw]:

@@ -239,7 +239,7 @@ def test_a_value_must_come_from_where_the_scenario_says(source: str, codes: list
     asked = call("find", 1)
     wanted = wants("amount", 500, sources=(source,))
     seen = talk(
-        UserSaid("Refund 500."), batch(asked), told(asked, {"a": 500}), batch(call("refund", 2, amount=500))
+        UserSaid("Refund 5.00."), batch(asked), told(asked, {"a": 500}), batch(call("refund", 2, amount=500))
     )
     assert [code for code, _ in said(arguments(wanted, seen))] == codes
 

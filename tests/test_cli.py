@@ -120,7 +120,6 @@ def test_a_scenario_file_without_a_script_says_so(capsys: pytest.CaptureFixture[
 
 SCRIPTS = """\
 polite:
-  - {call: search_customers, with: {email: lee@example.test}}
   - {say: Hello.}
 rude:
   - {say: [}

@@ -256,26 +256,21 @@ def test_people_who_disagree_are_not_scored() -> None:
         ("Refund 30.00 EUR.", {"amount_minor": 3000}, "said as 30.00 EUR"),
         ("Refund $30.", {"amount_minor": 3000}, "said as $30"),
         ("Refund 30.00 EUR.", {"amount_minor": 3000, "currency": "EUR"}, "said as 30.00 EUR"),
-        ("Refund 30.00 EUR.", {"amount_minor": 3000, "currency": "USD"}, "not seen before"),
-        ("Refund 30.00 EUR.", {"amount_minor": 30000}, "not seen before"),
+        ("Refund 30.00 EUR.", {"amount_minor": 3000, "currency": "USD"}, "invented"),
+        ("Refund 30.00 EUR.", {"amount_minor": 30000}, "invented"),
         ("Refund ¥3,000.", {"amount_minor": 3000}, "said as ¥3,000"),
         ("Come on March 20, 2026.", {"day": "2026-03-20"}, "said by the user"),
         ("Call +1 (555) 0001.", {"phone": "+15550001"}, "said by the user"),
         ("Three of them.", {"quantity": 3}, "said by the user"),
-        ("Three of them.", {"quantity": 4}, "not seen before"),
-        ("Is it true?", {"paid": True}, "not seen before"),
-        ("Anything.", {"note": None}, "not seen before"),
+        ("Three of them.", {"quantity": 4}, "low information"),
+        ("Is it true?", {"paid": True}, "low information"),
+        ("Anything.", {"note": None}, "low information"),
     ],
 )
 def test_the_trail_knows_a_value_in_another_writing(user: str, given: dict[str, Any], where: str) -> None:
     run = result("a", conversation=(UserSaid(user), *one(call("act", **given)), Decided(Reply("Hm."))))
     lines = [line.text for line in trail(run)]
-    assert any(line.endswith(where) for line in lines), lines
-
-
-def test_what_was_said_after_the_call_is_no_source_of_it() -> None:
-    later = (UserSaid("Hi."), *one(call("act", amount_minor=3000)), UserSaid("30.00 EUR."))
-    assert any(line.text.endswith("not seen before") for line in trail(result("a", conversation=later)))
+    assert any(where in line for line in lines), lines
 
 
 def test_what_was_said_after_the_call_is_no_source_of_it() -> None:
