@@ -70,8 +70,10 @@ class AuditedRun:
 
     @property
     def effects(self) -> Mapping[str, int]:
-        """How many writes and attempts there were of each sort."""
-        return self.verdict.counts if self.verdict is not None else {}
+        """How many writes and attempts there were of each sort. Books beside a broken transcript still say what was done."""
+        if self.verdict is not None:
+            return self.verdict.counts
+        return _told_effects(self.recording)
 
     @cached_property
     def origins(self) -> tuple[Traced, ...]:
@@ -168,6 +170,14 @@ def audited(recording: Recording) -> AuditedRun:
 
 def _unreadable(recording: Recording, reason: str) -> Finding:
     return Finding("wire.unreadable", recording.place or recording.id, reason)
+
+
+def _told_effects(recording: Recording) -> Mapping[str, int]:
+    try:
+        ledger, _ = reported_ledger(recording.ledger or (), {})
+    except BadLines:
+        return {}
+    return {"committed": len(ledger.effects()), "attempted": len(ledger.attempts())} if recording.ledger else {}
 
 
 def _audited(recording: Recording) -> AuditedRun:
