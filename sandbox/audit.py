@@ -177,7 +177,9 @@ def _told_effects(recording: Recording) -> Mapping[str, int]:
         ledger, _ = reported_ledger(recording.ledger or (), {})
     except BadLines:
         return {}
-    return {"committed": len(ledger.effects()), "attempted": len(ledger.attempts())} if recording.ledger else {}
+    return (
+        {"committed": len(ledger.effects()), "attempted": len(ledger.attempts())} if recording.ledger else {}
+    )
 
 
 def _audited(recording: Recording) -> AuditedRun:

@@ -98,7 +98,7 @@ class Setting:
     """How a run is set up, beside scenario and agent.
 
     `urls` maps base URLs of production to services, for agents that reach them by themselves; `models` is their model
-    lane; `tools` are functions of the user's own, offered beside the catalog. `forced` makes the agent decide what it
+    lane; `style` is that of the raw ids: typed (pay_7Q2M9XKD) or opaque. `tools` are functions of the user's own, offered beside the catalog. `forced` makes the agent decide what it
     says at these steps (from 0): it is marked in the trajectory. `payloads` is handed what a model provider was sent and
     answered, by scenario and repetition.
     """
@@ -113,6 +113,7 @@ class Setting:
     forced: Mapping[int, Decision] = field(default_factory=dict[int, "Decision"])
     freeze: bool = False
     loopback: bool = False
+    style: str = "typed"
     cancel: threading.Event | None = None
     payloads: Callable[[str, int, Mapping[str, Any]], None] | None = None
 
@@ -215,6 +216,7 @@ async def _run(scenario: Scenario, agent: Agent | BlackBox, setting: Setting) ->
         models=setting.models,
         freeze=setting.freeze,
         loopback=setting.loopback,
+        style=setting.style,
         run=run_name,
     )
     with _Surroundings(sandbox, agent), _watched(scenario, setting):

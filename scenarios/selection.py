@@ -155,7 +155,9 @@ def _called(
     wrong = _wrong(contract, trajectory, made)
     if wrong is not None:
         return First(FirstDecision.WRONG_TOOL, (wrong,))
-    if any(one.at in bad_arguments for one in made):  # where one had to ask, what was made up instead says more
+    if any(
+        one.at in bad_arguments for one in made
+    ):  # where one had to ask, what was made up instead says more
         return First(FirstDecision.BAD_ARGUMENTS)
     if contract.clarification is Clarification.REQUIRED and any(
         fact_of(trajectory, one).writes for one in made
