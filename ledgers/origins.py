@@ -242,15 +242,44 @@ def fact_kinds(known: Known, fact: Fact) -> frozenset[str]:
     return frozenset({word}) if word in known.kinds else frozenset()
 
 
+ENTITIES = frozenset(
+    [
+        "order",
+        "invoice",
+        "payment",
+        "customer",
+        "account",
+        "ticket",
+        "booking",
+        "reservation",
+        "user",
+        "product",
+        "subscription",
+    ]
+)
+"""Kinds that people call by their names, whether or not a tool takes their ids."""
+
+_ALIKE = (
+    frozenset(["customer", "user", "client", "account", "member", "person"]),
+    frozenset(["booking", "reservation"]),
+    frozenset(["payment", "charge", "transaction"]),
+    frozenset(["ticket", "case", "issue"]),
+    frozenset(["invoice", "bill"]),
+)
+
+
 def fits(kind: str, others: frozenset[str]) -> bool:
     """Whether an id of one of these kinds may stand where one of `kind` belongs: payment_method fits payment.
 
     >>> fits("payment", frozenset({"payment_method"})), fits("payment", frozenset({"order"})), fits("payment", frozenset())
     (True, False, True)
+    >>> fits("customer", frozenset({"user"}))
+    True
     """
     if not others or not kind:
         return True
     wanted = set(kind.split("_"))
+    wanted |= {word for group in _ALIKE if group & wanted for word in group}
     return any(set(other.split("_")) & wanted for other in others)
 
 

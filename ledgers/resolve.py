@@ -17,7 +17,7 @@ from sandtrail.ledgers.facts import FactKind
 from sandtrail.ledgers.identity import Identical
 from sandtrail.ledgers.languages import PACKS
 from sandtrail.ledgers.near import nearest
-from sandtrail.ledgers.origins import Asked, Known, propagated, read_of, schema_says, where
+from sandtrail.ledgers.origins import ENTITIES, Asked, Known, propagated, read_of, schema_says, where
 from sandtrail.ledgers.provenance import Resolved, Traced, Verdict
 from sandtrail.ledgers.resolve_ids import ids_seen, resolve_id
 from sandtrail.ledgers.resolve_values import resolve_value
@@ -58,7 +58,7 @@ class Tracing:
             _clock(trajectory),
             {binding.raw: binding for binding in trajectory.ledger.bindings},
             trajectory.ledger.projection,
-            _kinds(trajectory) | read.kinds,
+            _kinds(trajectory) | read.kinds | ENTITIES,
             trajectory.principal.tenants if trajectory.principal else (),
             _examples(trajectory),
         )

@@ -137,7 +137,7 @@ def ids_seen(known: Known, step: int) -> Iterator[tuple[str, str]]:
     spoken = frozenset({FactKind.USER, FactKind.SYSTEM})
     for text in known.facts.words(step, spoken):
         for word in re.findall(r"[#\w][\w@.-]*\w", text.folded):
-            if _DIGIT.search(word):
+            if _DIGIT.search(word) or "@" in word:
                 yield word, word
 
 
@@ -344,7 +344,7 @@ def sibling_kind(known: Known, asked: Asked, pointer: str, key: str) -> str | No
     if raw in known.bindings:
         return known.bindings[raw].kind
     rows = known.rows.of(key, asked.step)
-    return rows[0].kind if rows else None
+    return rows[0].kind if rows else id_kind(pointer.rpartition("/")[2])
 
 
 def _raw(known: Known, key: str) -> str:

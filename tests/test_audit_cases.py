@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sandtrail.sandbox.audit import AuditedRun, audited
 from sandtrail.sandbox.interchange.sources import recordings
 

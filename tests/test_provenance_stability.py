@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import pytest
 import yaml
+
 from sandtrail.sandbox import library, run
 from sandtrail.sandbox.agents import scripted
 from sandtrail.scenarios import Scenario
