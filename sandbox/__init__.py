@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sandtrail.sandbox.agents import Agent, BlackBox
+    from sandtrail.sandbox.auditing import audit
     from sandtrail.sandbox.errors import (
         BlockedRequest,
         BooksDisagree,
@@ -41,6 +42,7 @@ _HOMES = {
     "UnfiredFault": "errors",
     "UnreadBlocks": "errors",
     "arun": "runner",
+    "audit": "auditing",
     "library": "loading",
     "load": "loading",
     "run": "runner",
@@ -74,6 +76,7 @@ __all__ = [
     "UnfiredFault",
     "UnreadBlocks",
     "arun",
+    "audit",
     "library",
     "load",
     "run",

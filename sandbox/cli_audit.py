@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sandtrail.ledgers import Overall
 from sandtrail.ledgers.provenance import Verdict
-from sandtrail.sandbox.audit import AuditedRun, audited, is_named
+from sandtrail.sandbox.auditing import AuditedRun, audited, is_named
 from sandtrail.sandbox.cli import EXIT_CODES, UsageError, print_lines
 from sandtrail.sandbox.interchange.sources import recordings
 from sandtrail.sandbox.interchange.tools import BadTools

@@ -14,7 +14,7 @@ from sandtrail.ledgers.conversation import Decided, ToolCall
 from sandtrail.ledgers.findings import overall_of
 from sandtrail.ledgers.trajectory import Sees, Trajectory
 from sandtrail.ledgers.words import Grade
-from sandtrail.sandbox.audit import trajectory_of
+from sandtrail.sandbox.auditing import trajectory_of
 from sandtrail.sandbox.interchange.contracts import contract_of
 from sandtrail.sandbox.interchange.detect import read_document
 from sandtrail.sandbox.interchange.tools import tools_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandtrail.sandbox.audit import AuditedRun, audited
+from sandtrail.sandbox.auditing import AuditedRun, audited
 from sandtrail.sandbox.interchange.sources import recordings
 
 CASES = Path(__file__).parent / "cases"

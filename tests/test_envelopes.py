@@ -13,7 +13,7 @@ from sandtrail.ledgers.bindings import Binding
 from sandtrail.ledgers.conversation import Answered, Briefed, Calls, Decided, Truncated
 from sandtrail.ledgers.specs import Principal
 from sandtrail.ledgers.words import Grade
-from sandtrail.sandbox.audit import trajectory_of
+from sandtrail.sandbox.auditing import trajectory_of
 from sandtrail.sandbox.interchange import envelope
 from sandtrail.sandbox.interchange.contracts import BadPart, Names, contract_of
 from sandtrail.sandbox.interchange.detect import read_document

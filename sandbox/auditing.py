@@ -32,6 +32,7 @@ from sandtrail.sandbox.reported import BadLines, reported_ledger
 from sandtrail.scenarios.judge import Verdict, judge
 from sandtrail.scenarios.observing import observe
 
+_SHOWN = 10
 _STOPS = frozenset({Overall.INVALID_INPUT, Overall.NOT_EVALUABLE, Overall.HARNESS_FAULT})
 
 
@@ -118,12 +119,15 @@ class Audit(Mapping[str, AuditedRun]):
         self._runs = {run.id: run for run in runs}
 
     def __getitem__(self, name: str) -> AuditedRun:
-        if name not in self._runs:
-            shown = ", ".join(list(self._runs)[:10])
-            raise KeyError(
-                f"no run {name!r}; there are {shown or 'none'}{' ...' if len(self._runs) > 10 else ''}"
-            )
-        return self._runs[name]
+        if name in self._runs:
+            return self._runs[name]
+        named = [run for key, run in self._runs.items() if is_named(key, name)]
+        if len(named) == 1:
+            return named[0]
+        said = f"{name!r} is the name of {len(named)} runs" if named else f"no run {name!r}"
+        others = [run.id for run in named] or list(self._runs)
+        more = " ..." if len(others) > _SHOWN else ""
+        raise KeyError(f"{said}; there are {', '.join(others[:_SHOWN]) or 'none'}{more}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._runs)
