@@ -16,6 +16,7 @@ import pytest
 from sandtrail.fakes import SERVICES
 from sandtrail.fakes.image import compiled
 from sandtrail.ledgers.findings import CODES
+from sandtrail.ledgers.provenance import Verdict
 from sandtrail.sandbox import load
 from sandtrail.sandbox.cli import main
 
@@ -92,6 +93,16 @@ def test_the_docs_print_the_one_table_of_codes() -> None:
     told = {tuple(line.split(" | ", 2)) for line in page.splitlines() if line.startswith("| `")}
     for code, (severity, meaning) in CODES.items():
         assert (f"| `{code}`", str(severity), f"{meaning} |") in told, code
+
+
+def test_the_docs_print_the_verdicts_of_provenance() -> None:
+    page = (ROOT / "docs" / "provenance.md").read_text(encoding="utf-8")
+    told = {
+        line.split("`")[1]: line.split(" | ")[1].startswith("yes")
+        for line in page.splitlines()
+        if line.startswith("| `")
+    }
+    assert told == {str(verdict): verdict.grounded for verdict in Verdict}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
