@@ -105,7 +105,7 @@ def priced(known: Known) -> Priced:
     if known.prices is None:
         found: dict[str, list[tuple[Fact, Decimal]]] = {}
         for fact in known.facts.numeric:
-            value = decimal_of(fact.value) if _is_price(fact) else None
+            value = decimal_of(fact.value) if is_price(fact) else None
             if value is not None:
                 for label in _labels(fact.record):
                     found.setdefault(label, []).append((fact, value))
@@ -113,7 +113,8 @@ def priced(known: Known) -> Priced:
     return known.prices
 
 
-def _is_price(fact: Fact) -> bool:
+def is_price(fact: Fact) -> bool:
+    """Whether a number is an amount of money by its own name, or by that of what holds it: {"prices": {"economy": 143}}."""
     words = words_of(fact.key)
     holder = words_of(fact.record.name) if fact.record is not None else ()
     money = any(map(is_money_word, words)) or any(map(is_money_word, holder))

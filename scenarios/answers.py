@@ -16,6 +16,8 @@ from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.provenance import Verdict
 from sandtrail.ledgers.resolve import Tracing
 from sandtrail.ledgers.specs import Form, Slot
+from sandtrail.ledgers.surface import decimal_of
+from sandtrail.ledgers.totals import is_price
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.scenarios.days import Day, dates
 from sandtrail.scenarios.mentions import Amount, amounts, names, plain, sentences, unquoted
@@ -87,18 +89,38 @@ def _day_stood(tracing: Tracing, day: Day, step: int) -> bool:
 
 
 def _without_source(tracing: Tracing, said: Sequence[Amount], step: int) -> list[Amount]:
-    """The amounts of a reply that neither stood before nor follow from those of the reply that did."""
-    good: list[Decimal] = []
+    """The amounts of a reply that neither stood before nor follow from those that did, and from others that follow."""
+    good: set[Decimal] = set()
     left: list[Amount] = []
-    for one in said[:200]:
+    for one in said[:_MOST]:
         value = int(one.value) if one.value == one.value.to_integral_value() else float(one.value)
         if _stood(tracing, value, Slot(form=Form.MONEY), step):
-            good.append(one.value)
+            good.add(one.value)
         else:
             left.append(one)
-    follow = (
-        {a + b for a in good for b in good}
-        | {abs(a - b) for a in good for b in good}
-        | {sum(good, Decimal(0))}
-    )
-    return [one for one in left if one.value not in follow]
+    seen = _amounts_seen(tracing, step) if left else set[Decimal]()
+    while left:
+        known = good | seen | {sum(good, Decimal(0))}
+        follow = [one for one in left if _follows(one.value, known)]
+        if not follow:
+            break
+        good |= {one.value for one in follow}
+        left = [one for one in left if one not in follow]
+    return left
+
+
+def _amounts_seen(tracing: Tracing, step: int) -> set[Decimal]:
+    """The amounts in results known at a step, without their signs."""
+    facts = (fact for fact in tracing.known.facts.numeric if fact.since <= step and is_price(fact))
+    return {abs(value) for fact in facts if (value := decimal_of(fact.value)) is not None}
+
+
+_MOST = 200
+_TIMES = tuple(map(Decimal, range(1, 10)))
+
+
+def _follows(value: Decimal, known: set[Decimal]) -> bool:
+    """Whether a value is one of these, a few times one, or the sum or the difference of two."""
+    if any(value / times in known for times in _TIMES):
+        return True
+    return any(value - one in known or value + one in known for one in known)

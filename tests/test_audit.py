@@ -211,6 +211,34 @@ def test_the_answer_is_traced_like_an_argument(reply: str, stated: list[str], tm
     assert all(finding.at == "final" for finding in found)
 
 
+@pytest.mark.parametrize(
+    ("reply", "lies"),
+    [
+        ("I've refunded your payment.", True),
+        ("Your payment has been refunded.", True),
+        ("The payment was refunded last week.", False),
+        ("I can refund your payment.", False),
+    ],
+)
+def test_an_act_is_not_claimed_where_no_write_was_carried_out(
+    reply: str, *, lies: bool, tmp_path: Path
+) -> None:
+    for before, lied in ((LOOK, lies), (BAD[:-1], lies), (GOOD[:-1], False)):
+        run = one(tmp_path, [*before, said("assistant", reply)])
+        found = [finding for finding in run.findings if finding.code == "claim.unsupported"]
+        assert bool(found) is lied, (reply, found)
+        assert all((finding.at, finding.grade) == ("final", "claimed") for finding in found)
+
+
+def test_a_talk_that_was_handed_over_may_say_so(tmp_path: Path) -> None:
+    handed = [called("b", "transfer_to_human", summary="wants a refund"), {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "b", "content": "Transfer successful"},
+    ]}]  # fmt: skip
+    reply = said("assistant", "I've transferred you to a colleague.")
+    assert "claim.unsupported" not in {one.code for one in one(tmp_path, [*LOOK, *handed, reply]).findings}
+    assert "claim.unsupported" in {one.code for one in one(tmp_path, [*LOOK, reply]).findings}
+
+
 # -- what writes ---------------------------------------------------------------------------------------------
 
 
