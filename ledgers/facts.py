@@ -31,8 +31,8 @@ from sandtrail.ledgers.conversation import (
     UserSaid,
 )
 from sandtrail.ledgers.slots import id_kind, kind_word, words_of
-from sandtrail.ledgers.sources import parsed
 from sandtrail.ledgers.surface import digits_of, fold, key_of, unaccented
+from sandtrail.ledgers.trees import parsed
 
 DEEPEST = 60
 """Results are read to this depth; what is nested deeper is one text."""
@@ -174,30 +174,25 @@ class Fact(NamedTuple):
 
 
 class Text:
-    """One running text: a message, or a leaf with more than one word."""
+    """One running text: a message, or a leaf with more than one word. `key` is the leaf's field in its record."""
 
-    __slots__ = ("call", "folded", "kind", "order", "pointer", "raw", "record", "since", "tool")
+    __slots__ = ("folded", "key", "kind", "order", "raw", "record", "since")
 
     def __init__(
-        self,
-        kind: FactKind,
-        raw: str,
-        since: int,
-        record: Record | None = None,
-        pointer: str = "",
-        order: int = 0,
+        self, kind: FactKind, raw: str, since: int, record: Record | None = None, key: str = "", order: int = 0
     ) -> None:
-        self.kind, self.raw, self.since, self.record, self.pointer, self.order = (
-            kind,
-            raw,
-            since,
-            record,
-            pointer,
-            order,
-        )
-        self.call = record.call if record else None
-        self.tool = record.tool if record else None
+        self.kind, self.raw, self.since, self.record, self.key, self.order = kind, raw, since, record, key, order
         self.folded = ""
+
+    @property
+    def call(self) -> int | None:
+        """The number of the call it stood in."""
+        return self.record.call if self.record is not None else None
+
+    @property
+    def tool(self) -> str | None:
+        """The tool that answered, or was called."""
+        return self.record.tool if self.record is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +216,7 @@ class Hit:
     @property
     def fact(self) -> Fact:
         """The hit as a fact."""
-        key = self.text.pointer.rpartition("/")[2]
+        key = self.text.key
         found = self.text.folded[self.start : self.end]
         return Fact(self.text.kind, found, self.text.since, self.text.record, key, self.text)
 
@@ -276,7 +271,7 @@ class Facts:
         """The same text without accents, as people type it: both ue and u for an umlaut."""
         for other in dict.fromkeys(unaccented(text.folded)):
             if other != text.folded:
-                twin = Text(text.kind, text.raw, text.since, text.record, text.pointer, text.order)
+                twin = Text(text.kind, text.raw, text.since, text.record, text.key, text.order)
                 twin.folded = other
                 self._texts.append(twin)
 
@@ -337,27 +332,43 @@ class Facts:
             self._walk(item, kind, record, f"{pointer}/{step}", depth + 1)
 
     def _leaf(self, kind: FactKind, value: Any, record: Record, key: str) -> None:
-        text = key_of(value)
-        if text is None or text == "":
-            return
         if isinstance(value, str):
-            if not value.isalnum():
-                stranger = kind is FactKind.RESULT and key.lower() in _STRANGERS
-                held = FactKind.PLANTED if stranger else kind
-                long = Text(held, value, record.since, record, f"{record.pointer}/{key}", len(self._texts))
-                long.folded = text
-                self._texts.append(long)
-                if not text.isascii():
-                    self._twins(long)
-                if stranger:
-                    kind = held
-            if kind is not FactKind.ARGUMENT and _PRICE.fullmatch(value):
+            text = fold(value)
+            if not text:
+                return
+            if not value.isalnum() and not value.replace("_", "").isalnum():
+                kind = self._running(kind, value, text, record, key)
+        else:
+            found = key_of(value)
+            if found is None:
+                return
+            text = found
+            if kind is not FactKind.ARGUMENT and not isinstance(value, bool):
+                self.numeric.append(Fact(kind, value, record.since, record, key))
+        fact = Fact(kind, value, record.since, record, key)
+        held = self._leaves.get(text)
+        if held is None:
+            self._leaves[text] = [fact]
+        else:
+            held.append(fact)
+
+    def _running(self, kind: FactKind, value: str, text: str, record: Record, key: str) -> FactKind:
+        """A leaf of more than one word, in which others may stand; a stranger's text is planted."""
+        if kind is FactKind.RESULT and key.lower() in _STRANGERS:
+            kind = FactKind.PLANTED
+        long = Text(kind, value, record.since, record, key, len(self._texts))
+        long.folded = text
+        self._texts.append(long)
+        if not text.isascii():
+            self._twins(long)
+        if kind is not FactKind.ARGUMENT and value[0].isdigit():
+            if _PRICE.fullmatch(value):
                 self.numeric.append(Fact(kind, value, record.since, record, key))
             elif len(value) >= 16 and _INSTANT.match(value):
                 self._add(text[:10], Fact(kind, value, record.since, record, key))
-        elif not isinstance(value, bool) and kind is not FactKind.ARGUMENT:
+        elif value[0] == "-" and _PRICE.fullmatch(value):
             self.numeric.append(Fact(kind, value, record.since, record, key))
-        self._add(text, Fact(kind, value, record.since, record, key))
+        return kind
 
     def _add(self, text: str, fact: Fact) -> None:
         held = self._leaves.get(text)

@@ -22,11 +22,10 @@ from sandtrail.ledgers.provenance import Resolved, Traced, Verdict
 from sandtrail.ledgers.resolve_ids import ids_seen, resolve_id
 from sandtrail.ledgers.resolve_values import resolve_value
 from sandtrail.ledgers.slots import Slots, Told, examples_of, id_kind, kind_word, slots_of, words_of
-from sandtrail.ledgers.sources import leaves
 from sandtrail.ledgers.specs import Form, Slot, ToolSpec
 from sandtrail.ledgers.surface import Clock, fold, key_of, plain
 from sandtrail.ledgers.trajectory import Made, ToolFact, Trajectory
-from sandtrail.ledgers.trees import as_object
+from sandtrail.ledgers.trees import as_object, leaves
 from sandtrail.ledgers.verbs import verb_writes
 
 _BLAMED = frozenset({Verdict.INVENTED, Verdict.NEAR_MISS, Verdict.SCHEMA_EXAMPLE, Verdict.UNSEEN_REAL})

@@ -1,7 +1,9 @@
-"""JSON values, looked at: `Any` becomes an object or a list, or it is neither."""
+"""JSON values, looked at: `Any` becomes an object or a list, or it is neither; its leaves with their pointers."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Any, TypeGuard
 
 
@@ -42,3 +44,28 @@ def same(one: object, other: object) -> bool:
     if items is not None and them is not None:
         return len(items) == len(them) and all(same(a, b) for a, b in zip(items, them, strict=True))
     return one == other
+
+
+def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of a JSON value with their JSON pointers (RFC 6901).
+
+    >>> list(leaves({"a": [1, {"b/c": None}]}))
+    [('/a/0', 1), ('/a/1/b~1c', None)]
+    """
+    if (fields := as_object(value)) is not None:
+        for key, item in fields.items():
+            step = str(key).replace("~", "~0").replace("/", "~1")
+            yield from leaves(item, f"{pointer}/{step}")
+    elif (items := as_list(value)) is not None:
+        for place, item in enumerate(items):
+            yield from leaves(item, f"{pointer}/{place}")
+    else:
+        yield pointer, value
+
+
+def parsed(text: str) -> Any:
+    """A result's JSON value; the text itself where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -43,10 +43,9 @@ from sandtrail.ledgers.conversation import (
     ToolCall,
     UserSaid,
 )
-from sandtrail.ledgers.sources import leaves, parsed
 from sandtrail.ledgers.specs import Catalog
 from sandtrail.ledgers.trajectory import Trajectory
-from sandtrail.ledgers.trees import as_list, as_object
+from sandtrail.ledgers.trees import as_list, as_object, leaves, parsed
 from sandtrail.sandbox.redaction import redacted
 
 REFERENCE = "scripted"

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandtrail.ledgers.conversation import Answered, Calls, Conversation, Decided, Decision, Reply, ToolCall
-from sandtrail.ledgers.sources import leaves
 from sandtrail.ledgers.specs import Catalog, ToolSpec
-from sandtrail.ledgers.trees import as_list
+from sandtrail.ledgers.trees import as_list, leaves
 from sandtrail.sandbox.mentions import Parameter, fits, parameters, resolved
 
 NEUTRAL = "All right."

@@ -13,9 +13,8 @@ from typing import Any
 
 from sandtrail.ledgers import Delivery
 from sandtrail.ledgers.conversation import Calls, Decision, Reply
-from sandtrail.ledgers.sources import parsed
 from sandtrail.ledgers.trajectory import Made
-from sandtrail.ledgers.trees import as_list, as_object
+from sandtrail.ledgers.trees import as_list, as_object, parsed
 from sandtrail.sandbox.zoo_reference import Reference, Strike, call
 
 NOTE, SORRY = "Called about an order.", "For the trouble."

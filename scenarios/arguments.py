@@ -20,9 +20,9 @@ from sandtrail.ledgers.facts import FactKind
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.provenance import Traced, Verdict
 from sandtrail.ledgers.resolve import provenance
-from sandtrail.ledgers.sources import leaves, parsed
 from sandtrail.ledgers.specs import SYMBOL, Slot, kind_of
 from sandtrail.ledgers.trajectory import Made, Trajectory
+from sandtrail.ledgers.trees import leaves, parsed
 from sandtrail.scenarios.contract import ANY, ArgumentsPolicy, Compare, Contract, WantedArgument
 from sandtrail.scenarios.effects import scaled
 from sandtrail.scenarios.matching import equal

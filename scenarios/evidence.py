@@ -16,9 +16,8 @@ from typing import Any
 
 from sandtrail.ledgers.conversation import Answered, Briefed, Calls, Reply, UserSaid
 from sandtrail.ledgers.entries import Attempt, Effect
-from sandtrail.ledgers.sources import leaves, parsed
 from sandtrail.ledgers.trajectory import Trajectory
-from sandtrail.ledgers.trees import as_list, as_object
+from sandtrail.ledgers.trees import as_list, as_object, leaves, parsed
 from sandtrail.ledgers.words import Access, Delivery, Outcome
 from sandtrail.scenarios.acts import Frame, Said, read, tokens
 from sandtrail.scenarios.contract import Contract

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sandtrail.ledgers.sources import leaves
+from sandtrail.ledgers.trees import leaves
 from sandtrail.scenarios.mentions import NUMBER_WORDS, number_of
 
 _QUANTITY = re.compile(

@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 from sandtrail.ledgers.entries import Attempt
 from sandtrail.ledgers.findings import Finding
-from sandtrail.ledgers.sources import leaves, parsed
 from sandtrail.ledgers.specs import SYMBOL
 from sandtrail.ledgers.trajectory import Trajectory
+from sandtrail.ledgers.trees import leaves, parsed
 from sandtrail.ledgers.words import Access, Delivery, Outcome
 from sandtrail.scenarios.contract import Contract
 from sandtrail.scenarios.offered import fact_of

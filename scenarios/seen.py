@@ -14,9 +14,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sandtrail.ledgers.conversation import Answered, Briefed, UserSaid
 from sandtrail.ledgers.money import DECIMALS, decimals
-from sandtrail.ledgers.sources import leaves, parsed
 from sandtrail.ledgers.trajectory import Trajectory
-from sandtrail.ledgers.trees import as_list, as_object
+from sandtrail.ledgers.trees import as_list, as_object, leaves, parsed
 from sandtrail.ledgers.words import Grade, Outcome
 from sandtrail.scenarios.days import Day, dates
 from sandtrail.scenarios.digits import Phone, runs

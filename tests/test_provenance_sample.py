@@ -13,7 +13,7 @@ from labelled import Labelled, offer_of, sample, told, trajectory_of
 from sandtrail.ledgers.conversation import Calls, Decided
 from sandtrail.ledgers.provenance import Traced, Verdict
 from sandtrail.ledgers.resolve import provenance
-from sandtrail.ledgers.sources import leaves
+from sandtrail.ledgers.trees import leaves
 
 SAMPLE = sample()
 INVENTED = {"invented", "near_miss", "schema_example"}

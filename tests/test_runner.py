@@ -20,10 +20,8 @@ from sandtrail.ledgers.conversation import (
     Decision,
     Reply,
     ToolCall,
-    UserSaid,
 )
 from sandtrail.ledgers.findings import CODES
-from sandtrail.ledgers.sources import Source, sources
 from sandtrail.ledgers.specs import Fault, FaultKind
 from sandtrail.ledgers.trajectory import Ended
 from sandtrail.sandbox import library, run
@@ -289,38 +287,7 @@ def test_every_code_of_the_table_has_a_meaning_and_makes_a_finding() -> None:
         assert len(meaning) > 15
 
 
-# -- sources --------------------------------------------------------------------------------------------
-
-
-def answered(tool: str, text: str) -> tuple[Decided, Answered]:
-    call = ToolCall("c", tool, {})
-    return Decided(Calls((call,))), Answered(call, text, is_error=False, attempt=1)
-
-
-def test_a_value_is_found_where_it_stood_before_the_decision_and_not_later() -> None:
-    talk: Conversation = (
-        UserSaid("Order 4412, please."),
-        *answered("a", '{"id": "x1", "n": 1}'),
-        *answered("b", '{"id": "x1"}'),
-    )
-    assert sources("4412", talk, 1) == (Source(None, None, None),)
-    assert sources("441", talk, 2) == ()
-    assert sources("x1", talk, 1) == ()
-    assert sources("x1", talk, 2) == (Source(1, "a", "/id"),)
-    assert sources("x1", talk, 3) == (Source(1, "a", "/id"), Source(2, "b", "/id"))
-    assert sources(1, talk, 2) == (Source(1, "a", "/n"),)
-    assert sources(value=True, conversation=talk, before=2) == ()
-
-
-def test_calls_of_one_batch_cannot_source_each_other() -> None:
-    one, two = ToolCall("1", "a", {}), ToolCall("2", "b", {}, batch=1)
-    talk: Conversation = (
-        UserSaid("go"),
-        Decided(Calls((one, two))),
-        Answered(one, '{"id": "x1"}', is_error=False, attempt=1),
-        Answered(two, "{}", is_error=False, attempt=2),
-    )
-    assert sources("x1", talk, 2) == ()
+# -- decisions ------------------------------------------------------------------------------------------
 
 
 def test_a_decision_that_calls_nothing_is_no_calls() -> None:
