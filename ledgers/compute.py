@@ -81,7 +81,7 @@ _SMALLEST = 3
 def computed(known: Known, asked: Asked) -> Derivation | None:
     """How a number can be computed from seen ones."""
     wanted = decimal_of(asked.value)
-    if wanted is None or abs(wanted) < _SMALLEST:
+    if wanted is None or (abs(wanted) < _SMALLEST and wanted == wanted.to_integral_value()):
         return None
     spoken = known.facts.words(asked.step, frozenset({FactKind.USER, FactKind.ASSISTANT}))
     beside = frozenset(asked.siblings.values())

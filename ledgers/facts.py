@@ -40,6 +40,7 @@ DEEPEST = 60
 _MOST_WORDS = 60
 _LONG = 400
 _TOKEN = re.compile(r"\w+")
+_ID_KEY = re.compile(r"\d|_\w*[A-Z]")
 _PRICE = re.compile(r"-?\d{1,12}\.\d{1,4}")
 _INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}")
 _PHONE = re.compile(r"\+?\d[\d\s().\-/]{5,22}\d")
@@ -116,7 +117,7 @@ class Record:
     def texts(self) -> tuple[str, ...]:
         """Its texts, folded: names, codes, numbers by which it may be called."""
         return tuple(
-            fold(value) for value in self.fields.values() if isinstance(value, str) and len(value) < _LONG
+            fold(value) for value in self.fields.values() if isinstance(value, str) and len(value) < LONGEST_LABEL
         )
 
 
@@ -327,7 +328,7 @@ class Facts:
                     self._add(key.lower(), Fact(kind, key, parent.since, record, step))
                 self._leaf(kind, item, record, step)
                 continue
-            if isinstance(item, dict) and any(char.isdigit() for char in key):
+            if isinstance(item, dict) and _ID_KEY.search(key):
                 self._add(fold(key), Fact(kind, key, parent.since, record, step))
             self._walk(item, kind, record, f"{pointer}/{step}", depth + 1)
 

@@ -204,7 +204,7 @@ def _money(value: Any, unit: str | None, spoken: Spoken) -> Iterator[Rendered]:
             )
         return
     yield from (
-        Rendered(text, "the amount as people write it", unit="major2") for text in _written(number, 2)
+        Rendered(text, "the amount as people write it", unit="major") for text in _written(number, 2)
     )
     yield from (Rendered(text, "the amount in words", unit="named") for text in _named(number, 2, spoken))
     minor = number.scaleb(2)
