@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 
-from sandtrail.ledgers.facts import Fact, FactKind, Hit, unit_of
 from sandtrail.ledgers.money import DECIMALS
+from sandtrail.ledgers.naming import is_count_word, is_money_word, words_of
 from sandtrail.ledgers.origins import (
     Sources,
 )
-from sandtrail.ledgers.slots import is_count_word, is_money_word, words_of
+from sandtrail.ledgers.records import Fact, FactKind, Hit, unit_of
 from sandtrail.ledgers.specs import Slot
-from sandtrail.ledgers.surface import (
-    Rendered,
-)
+from sandtrail.ledgers.surface import Rendered
 
 _NO_MONEY = frozenset(
     [

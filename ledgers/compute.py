@@ -9,7 +9,7 @@ from itertools import combinations
 
 from sandtrail.ledgers.amounts import LABEL, SIGN, SIGNED
 from sandtrail.ledgers.derive import Derivation, Number, derived, named_in, numbers, own_row
-from sandtrail.ledgers.facts import Fact, FactKind, Text
+from sandtrail.ledgers.folding import decimal_of, plain, shifted
 from sandtrail.ledgers.lookup import instead, stood
 from sandtrail.ledgers.origins import (
     Asked,
@@ -17,14 +17,10 @@ from sandtrail.ledgers.origins import (
     where,
 )
 from sandtrail.ledgers.provenance import Resolved, Verdict
+from sandtrail.ledgers.records import Fact, FactKind, Text
 from sandtrail.ledgers.rows import own_id
 from sandtrail.ledgers.specs import Form, Slot
-from sandtrail.ledgers.surface import (
-    decimal_of,
-    plain,
-    rendered,
-    shifted,
-)
+from sandtrail.ledgers.surface import rendered
 from sandtrail.ledgers.totals import others_of, total_of
 
 _NEXT = (

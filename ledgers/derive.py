@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
 
-from sandtrail.ledgers.facts import Fact, Record
+from sandtrail.ledgers.folding import decimal_of, plain
+from sandtrail.ledgers.naming import is_count_word, is_money_word, words_of
+from sandtrail.ledgers.records import Fact, Record
 from sandtrail.ledgers.rows import own_id
-from sandtrail.ledgers.slots import is_count_word, is_money_word, words_of
-from sandtrail.ledgers.surface import decimal_of, plain
 
 ACCEPTED = 0.005
 """The highest chance of an accident at which a match counts as derived."""

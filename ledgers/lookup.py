@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 
 from sandtrail.ledgers.amounts import SIGN, is_amount, money_fits, of_currency, unit_fits
-from sandtrail.ledgers.facts import Fact, FactKind, Hit
+from sandtrail.ledgers.folding import digits_of, shifted
 from sandtrail.ledgers.origins import (
     Asked,
     Known,
@@ -19,15 +19,9 @@ from sandtrail.ledgers.origins import (
     whole,
 )
 from sandtrail.ledgers.provenance import Verdict
+from sandtrail.ledgers.records import Fact, FactKind, Hit
 from sandtrail.ledgers.specs import Form
-from sandtrail.ledgers.surface import (
-    Clock,
-    Rendered,
-    digits_of,
-    halves,
-    rendered,
-    shifted,
-)
+from sandtrail.ledgers.surface import Clock, Rendered, halves, rendered
 
 _YEAR = re.compile(r"^(?:,? ?|[ /.-])(\d{4})(?!\d)")
 

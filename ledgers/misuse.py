@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 from sandtrail.ledgers.amounts import priced
-from sandtrail.ledgers.facts import Fact, FactKind
+from sandtrail.ledgers.folding import decimal_of, digits_of, plain
 from sandtrail.ledgers.lookup import as_it_is, forms, instead, stood
 from sandtrail.ledgers.near import nearest
 from sandtrail.ledgers.origins import (
@@ -18,14 +18,10 @@ from sandtrail.ledgers.origins import (
     where,
 )
 from sandtrail.ledgers.provenance import Resolved, Verdict
+from sandtrail.ledgers.records import Fact, FactKind
 from sandtrail.ledgers.resolve_ids import ids_seen, named_row
 from sandtrail.ledgers.rows import own_id
 from sandtrail.ledgers.specs import Form, Risk
-from sandtrail.ledgers.surface import (
-    decimal_of,
-    digits_of,
-    plain,
-)
 
 _SLIPS = (Decimal(100), Decimal(1) / 100, Decimal(1000), Decimal(1) / 1000)
 

@@ -16,13 +16,16 @@ from typing import Any
 
 from sandtrail.ledgers.bindings import Binding, Projection
 from sandtrail.ledgers.conversation import Conversation
-from sandtrail.ledgers.facts import Fact, FactKind, Facts, Hit, kinds_of
+from sandtrail.ledgers.facts import Facts
+from sandtrail.ledgers.folding import key_of
 from sandtrail.ledgers.identity import Identical
+from sandtrail.ledgers.naming import id_kind, kind_word
 from sandtrail.ledgers.provenance import Resolved, Verdict
+from sandtrail.ledgers.records import Fact, FactKind, Hit, kinds_of
 from sandtrail.ledgers.rows import Rows
-from sandtrail.ledgers.slots import Told, id_kind, kind_word
+from sandtrail.ledgers.slots import Told
 from sandtrail.ledgers.specs import Form, Slot
-from sandtrail.ledgers.surface import Clock, key_of
+from sandtrail.ledgers.surface import Clock
 
 HOPS = frozenset({FactKind.ARGUMENT, FactKind.ASSISTANT})
 """What the agent itself said or sent: no source, but a way on which a value came."""

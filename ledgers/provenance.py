@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sandtrail.ledgers.facts import Fact, FactKind
+from sandtrail.ledgers.records import Fact, FactKind
 from sandtrail.ledgers.specs import Risk, Slot
 from sandtrail.ledgers.trajectory import Trajectory
 

@@ -13,17 +13,19 @@ from typing import Any
 
 from sandtrail.ledgers.book import Ledger
 from sandtrail.ledgers.conversation import Briefed, Truncated
-from sandtrail.ledgers.facts import FactKind
+from sandtrail.ledgers.folding import fold, key_of, plain
 from sandtrail.ledgers.identity import Identical
 from sandtrail.ledgers.languages import PACKS
+from sandtrail.ledgers.naming import id_kind, kind_word, words_of
 from sandtrail.ledgers.near import nearest
 from sandtrail.ledgers.origins import ENTITIES, Asked, Known, propagated, read_of, schema_says, where
 from sandtrail.ledgers.provenance import Resolved, Traced, Verdict
+from sandtrail.ledgers.records import FactKind
 from sandtrail.ledgers.resolve_ids import ids_seen, resolve_id
 from sandtrail.ledgers.resolve_values import resolve_value
-from sandtrail.ledgers.slots import Slots, Told, examples_of, id_kind, kind_word, slots_of, words_of
+from sandtrail.ledgers.slots import Slots, Told, examples_of, slots_of
 from sandtrail.ledgers.specs import Form, Slot, ToolSpec
-from sandtrail.ledgers.surface import Clock, fold, key_of, plain
+from sandtrail.ledgers.surface import Clock
 from sandtrail.ledgers.trajectory import Made, ToolFact, Trajectory
 from sandtrail.ledgers.trees import as_object, leaves
 from sandtrail.ledgers.verbs import verb_writes

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sandtrail.ledgers.facts import Fact, FactKind, Record
+from sandtrail.ledgers.folding import fold
+from sandtrail.ledgers.naming import id_kind
 from sandtrail.ledgers.near import nearest
 from sandtrail.ledgers.origins import (
     HOPS,
@@ -23,10 +24,10 @@ from sandtrail.ledgers.origins import (
     whole,
 )
 from sandtrail.ledgers.provenance import Resolved, Verdict
+from sandtrail.ledgers.records import Fact, FactKind, Record
 from sandtrail.ledgers.rows import own_id
-from sandtrail.ledgers.slots import id_kind
 from sandtrail.ledgers.specs import Risk
-from sandtrail.ledgers.surface import fold, rendered
+from sandtrail.ledgers.surface import rendered
 
 _DIGIT = re.compile(r"\d")
 _EXCEPT = re.compile(r"\b(?:not|other than|except|instead of|besides|nicht|außer|statt)\b[^.;]{0,30}$")

@@ -10,9 +10,10 @@ import re
 
 from sandtrail.ledgers.aliases import PLACES
 from sandtrail.ledgers.compute import as_derived, computed, next_day
-from sandtrail.ledgers.facts import Fact, FactKind
+from sandtrail.ledgers.folding import decimal_of, fold
 from sandtrail.ledgers.lookup import forms, other_day_said, stood
 from sandtrail.ledgers.misuse import corrupted, other_amount, other_person, slipped, stale, untrusted
+from sandtrail.ledgers.naming import words_of
 from sandtrail.ledgers.origins import (
     Asked,
     Known,
@@ -28,13 +29,9 @@ from sandtrail.ledgers.origins import (
     whole,
 )
 from sandtrail.ledgers.provenance import Resolved, Verdict
+from sandtrail.ledgers.records import Fact, FactKind
 from sandtrail.ledgers.resolve_ids import ids_seen
-from sandtrail.ledgers.slots import words_of
 from sandtrail.ledgers.specs import Form
-from sandtrail.ledgers.surface import (
-    decimal_of,
-    fold,
-)
 
 
 def resolve_value(known: Known, asked: Asked) -> Resolved:

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandtrail.ledgers.facts import Fact, Facts, Record
-from sandtrail.ledgers.slots import id_kind
-from sandtrail.ledgers.surface import key_of
+from sandtrail.ledgers.facts import Facts
+from sandtrail.ledgers.folding import key_of
+from sandtrail.ledgers.naming import id_kind
+from sandtrail.ledgers.records import Fact, Record
 
 
 @dataclass(frozen=True)

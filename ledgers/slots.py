@@ -18,11 +18,12 @@ from types import MappingProxyType
 from typing import Any
 
 from sandtrail.ledgers.identity import Identical
+from sandtrail.ledgers.naming import _MONEY, id_kind, words_of
 from sandtrail.ledgers.specs import Form, Risk, Slot, ToolSpec
 from sandtrail.ledgers.trees import as_list, as_object
 
 _DEEPEST = 12
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
 
 _FORMATS = {
     "date": Form.DATE,
@@ -34,87 +35,61 @@ _FORMATS = {
     "phone": Form.PHONE,
     "uri": Form.TOKEN,
 }
+
+
 _GENERATED = {"idempotency", "nonce", "correlation", "trace", "dedupe", "dedup"}
-_MONEY = frozenset(
-    [
-        "amount",
-        "price",
-        "total",
-        "cost",
-        "fee",
-        "balance",
-        "refund",
-        "deposit",
-        "payout",
-        "budget",
-        "sum",
-        "tip",
-    ]
-)
-_MONEY_FIELDS = _MONEY | frozenset(
-    [
-        "paid",
-        "captured",
-        "refunded",
-        "due",
-        "credit",
-        "value",
-        "charge",
-        "tax",
-        "subtotal",
-        "discount",
-        "shipping",
-        "payment",
-        "unit",
-        "fare",
-        "premium",
-    ]
-)
+
+
 _MINOR = {"minor", "cents", "cent", "pence"}
+
+
 _MAJOR = {"dollars", "usd", "euros", "eur", "major"}
+
+
 _COUNTS = {
     "quantity", "qty", "count", "limit", "page", "size", "number", "baggages", "offset", "days", "hours", "minutes", "weeks",
     "months", "percent", "percentage", "rate", "seats", "passengers", "max", "min", "top", "line", "version", "index", "nights",
 }  # fmt: skip
-_COUNT_FIELDS = frozenset(
-    [
-        "quantity",
-        "qty",
-        "count",
-        "nights",
-        "days",
-        "units",
-        "seats",
-        "pieces",
-        "items",
-        "stock",
-        "baggages",
-        "passengers",
-        "version",
-        "year",
-        "page",
-    ]
-)
+
+
 _DATES = {"date", "day", "dob", "birthday", "birthdate", "birth", "deadline"}
+
+
 _TIMES = {"time", "datetime", "timestamp", "at"}
+
+
 _SPANS = {"since", "until", "before", "after", "from", "to", "start", "end", "begin", "due"}
+
+
 _TEXTS = {
     "reason", "note", "notes", "summary", "description", "message", "body", "text", "comment", "comments", "subject", "title",
     "query", "q", "expression", "question", "content", "prompt", "instructions", "details", "memo", "remark", "feedback", "thought",
 }  # fmt: skip
+
+
 _ADDRESS = {"address", "street", "address1", "address2", "city", "town", "line", "line1", "line2"}
+
+
 _CODES = {
     "currency", "country", "state", "region", "language", "locale", "timezone", "zone", "unit", "status", "type", "cabin", "kind",
     "category", "order_by", "sort", "priority", "channel", "method", "plan", "tier", "role", "origin", "destination", "direction",
 }  # fmt: skip
+
+
 _EXAMPLE = re.compile(
     r"(?:such as|e\.g\.,?|for example,?|for instance,?|like|example:|example value:?|i\.e\.)\s*$",
     re.IGNORECASE,
 )
+
+
 _BARE_EXAMPLE = re.compile(
     r"(?:such as|e\.g\.,?|for example,?|for instance,?) ([#\w-]*\d[\w-]*)", re.IGNORECASE
 )
+
+
 _PATTERN = re.compile(r"(?:[YMDHhms]{1,4}[-/:.T ]?){2,8}")
+
+
 _QUOTED = re.compile(r"'([^'\n]{0,80})'|\"([^\"\n]{0,80})\"|`([^`\n]{1,80})`|\u201c([^\u201d\n]{0,80})\u201d")
 
 
@@ -131,56 +106,6 @@ class Told:
     examples: tuple[str, ...] = ()
     required: bool = False
     text: str = ""
-
-
-@lru_cache(maxsize=4096)
-def kind_word(name: str) -> str:
-    """The singular of a container's or argument's name.
-
-    >>> [kind_word(one) for one in ("payments", "addresses", "categories", "status", "new_item")]
-    ['payment', 'address', 'category', 'status', 'new_item']
-    """
-    if name.endswith("ies") and len(name) > 4:
-        return f"{name[:-3]}y"
-    if name.endswith(("sses", "xes", "ches", "shes")):
-        return name[:-2]
-    return name[:-1] if name.endswith("s") and not name.endswith(("ss", "us", "is")) else name
-
-
-@lru_cache(maxsize=4096)
-def id_kind(key: str) -> str | None:
-    """The entity kind that a field's name says its ids are of; None where it is no id's name, "" for a bare `id`.
-
-    >>> id_kind("payment_id"), id_kind("orderIds"), id_kind("id"), id_kind("new_item_ids"), id_kind("paid")
-    ('payment', 'order', '', 'item', None)
-    """
-    words = words_of(key)
-    if not words or words[-1] not in {"id", "ids", "uuid", "guid"}:
-        return None
-    kind = [
-        word for word in words[:-1] if word not in {"new", "old", "from", "to", "source", "target", "parent"}
-    ]
-    return "_".join(kind)
-
-
-def is_money_word(word: str) -> bool:
-    """Whether a word in a field's name says that it holds an amount of money."""
-    return word in _MONEY_FIELDS
-
-
-def is_count_word(word: str) -> bool:
-    """Whether a word in a field's name says that it counts things: a quantity, seats, pieces."""
-    return word in _COUNT_FIELDS
-
-
-@lru_cache(maxsize=4096)
-def words_of(key: str) -> tuple[str, ...]:
-    """The words in a field's name, in lower case, whichever way they are joined.
-
-    >>> words_of("orderIds"), words_of("amount_minor"), words_of("user-ID")
-    (('order', 'ids'), ('amount', 'minor'), ('user', 'id'))
-    """
-    return tuple(word.lower() for word in _WORD.findall(key[:200]))
 
 
 _NONE_DECLARED: Mapping[str, Slot] = MappingProxyType({})
@@ -362,9 +287,6 @@ def examples_in(tool: ToolSpec) -> frozenset[str]:
 
 
 _TELLING = re.compile(r"(?=.*\d).{4,}|[A-Z]{3}", re.DOTALL)
-
-
-# -- what a name says ----------------------------------------------------------------------------------------
 
 
 def _declared_form(slot: Slot) -> Form | None:

@@ -4,7 +4,6 @@ An argument is rendered into its forms and those are looked up; prose is never p
 yields `Rendered(text, how)`: folded text that must stand in a source as a whole, and in words what was done.
 
     rendered(value, slot, clock)   every form of a value in a slot
-    fold                           the one way in which all texts are compared
 
 Ambiguous forms say so (`Rendered.ambiguous`): 05/06 is a day in May and one in June.
 """
@@ -12,99 +11,20 @@ Ambiguous forms say so (`Rendered.ambiguous`): 05/06 is a day in May and one in 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
-from decimal import Decimal, InvalidOperation
+from datetime import UTC, date, datetime, tzinfo
+from decimal import Decimal
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sandtrail.ledgers.aliases import PLACES, STREETS
+from sandtrail.ledgers.folding import decimal_of, fold, plain, unaccented
 from sandtrail.ledgers.languages import PACKS
 from sandtrail.ledgers.money import DECIMALS
 from sandtrail.ledgers.specs import Form, Slot
 
 _LONGEST = 4000
-_QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u2011": "-", "\u00a0": " ", "\u202f": " "})  # fmt: skip
-_WIDE = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae", "đ": "dj", "ł": "l"})
-_NARROW = str.maketrans({"å": "a", "ø": "o", "æ": "ae", "đ": "d", "ł": "l"})
-_LARGEST = Decimal(10) ** 15
-
-
-def fold(text: str) -> str:
-    """The text as it is compared: NFKC, case folded, with straight quotes and dashes and single blanks.
-
-    >>> fold("  Stra\u00dfe \u2019n \u2013 9 ")
-    "strasse 'n - 9"
-    """
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text.translate(_QUOTES)).translate(_QUOTES).casefold()
-    else:
-        text = text.lower()
-    if text.isalnum():
-        return text
-    return " ".join(text.split())
-
-
-def unaccented(folded: str) -> tuple[str, str]:
-    """A folded text without accents: with ae, oe, ue for umlauts, and with the bare letters.
-
-    >>> unaccented("jürgen moré")
-    ('juergen more', 'jurgen more')
-    """
-    return _bare(folded.translate(_WIDE)), _bare(folded.translate(_NARROW))
-
-
-def _bare(text: str) -> str:
-    return "".join(char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))
-
-
-def key_of(value: object) -> str | None:
-    """The folded text of a JSON scalar: numbers without trailing zeros, true and false in words; None where it is none.
-
-    >>> key_of(42.50), key_of(4250), key_of(True), key_of("A1"), key_of([1])
-    ('42.5', '4250', 'true', 'a1', None)
-    """
-    if isinstance(value, str):
-        return fold(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value) if -(10**40) < value < 10**40 else "a very large number"
-    if isinstance(value, float):
-        number = decimal_of(value)
-        return plain(number) if number is not None else str(value)
-    return None
-
-
-def decimal_of(value: object) -> Decimal | None:
-    """The number in a JSON scalar, exactly as written; None where it is none, or no number of a sane size.
-
-    >>> decimal_of(0.1), decimal_of("42.50"), decimal_of(True), decimal_of("1e999")
-    (Decimal('0.1'), Decimal('42.50'), None, None)
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    if isinstance(value, str) and not re.fullmatch(r"[-+]?\d{1,16}(?:\.\d{1,8})?", value.strip()):
-        return None
-    if isinstance(value, int) and abs(value) >= 10**15:
-        return None
-    try:
-        number = Decimal(repr(value) if isinstance(value, float) else str(value).strip())
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() and abs(number) < _LARGEST else None
-
-
-def plain(number: Decimal) -> str:
-    """A number without exponent and trailing zeros.
-
-    >>> plain(Decimal("42.50")), plain(Decimal("4E+3"))
-    ('42.5', '4000')
-    """
-    text = f"{number:f}"
-    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +105,6 @@ def rendered(value: Any, slot: Slot, clock: Clock, spoken: Spoken = _anything) -
         yield from _number(value)
 
 
-# -- numbers and money ---------------------------------------------------------------------------------------
-
-
 def _money(value: Any, unit: str | None, spoken: Spoken) -> Iterator[Rendered]:
     number = decimal_of(value)
     if number is None:
@@ -203,9 +120,7 @@ def _money(value: Any, unit: str | None, spoken: Spoken) -> Iterator[Rendered]:
                 Rendered(text, how, unit="named") for text in _named(number.scaleb(-places), places, spoken)
             )
         return
-    yield from (
-        Rendered(text, "the amount as people write it", unit="major") for text in _written(number, 2)
-    )
+    yield from (Rendered(text, "the amount as people write it", unit="major") for text in _written(number, 2))
     yield from (Rendered(text, "the amount in words", unit="named") for text in _named(number, 2, spoken))
     minor = number.scaleb(2)
     if minor == minor.to_integral_value():
@@ -270,9 +185,6 @@ def _number(value: Any) -> Iterator[Rendered]:
     elif abs(number) < 10:
         yield Rendered(plain(number * 100), "the share as a percentage", unit="percent")
         yield Rendered(plain(number).replace(".", ","), "the number with a comma")
-
-
-# -- dates and times -----------------------------------------------------------------------------------------
 
 
 def _date(value: str, clock: Clock) -> Iterator[Rendered]:
@@ -405,9 +317,6 @@ def halves(value: str, clock: Clock) -> tuple[tuple[Rendered, ...], tuple[Render
     return tuple(_days(local.date(), clock)), tuple(_hour(local.strftime("%H:%M")))
 
 
-# -- texts ---------------------------------------------------------------------------------------------------
-
-
 def _text(value: str, form: Form | None, clock: Clock) -> Iterator[Rendered]:
     folded = fold(value)
     if form is Form.ID or form is Form.TOKEN:
@@ -449,20 +358,3 @@ def _streets(folded: str) -> Iterator[Rendered]:
     short = "".join(back.get(word, word) for word in words)
     for other in {long, short, short.replace(".", ""), f"{short}."} - {folded}:
         yield Rendered(other, "the same address with a word abbreviated")
-
-
-def digits_of(text: str) -> str:
-    """A phone number as dialled within its country: its digits without 00, country sign or trunk zero in front.
-
-    >>> digits_of("+49 (0)30 901820"), digits_of("0049 30 901820"), digits_of("030 901820")
-    ('4930901820', '4930901820', '30901820')
-    """
-    return re.sub(r"\D", "", text.replace("(0)", "")).lstrip("0")
-
-
-def shifted(day: date, days: int) -> date | None:
-    """The day so many days later; None beyond the calendar."""
-    try:
-        return day + timedelta(days=days)
-    except OverflowError:
-        return None

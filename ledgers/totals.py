@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from sandtrail.ledgers.derive import Derivation
-from sandtrail.ledgers.facts import Fact, Record
+from sandtrail.ledgers.folding import decimal_of, fold, plain
+from sandtrail.ledgers.naming import is_count_word, is_money_word, words_of
 from sandtrail.ledgers.origins import Asked, Known
-from sandtrail.ledgers.slots import is_count_word, is_money_word, words_of
-from sandtrail.ledgers.surface import decimal_of, fold, plain
+from sandtrail.ledgers.records import Fact, Record
 
 _ROW = re.compile(r"(/.*?)/(\d+)/(.+)")
 _LEVELS = 2

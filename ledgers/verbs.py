@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from sandtrail.ledgers.slots import words_of
+from sandtrail.ledgers.naming import words_of
 
 WRITES = frozenset(
     [

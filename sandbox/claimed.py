@@ -17,7 +17,7 @@ from sandtrail.ledgers.bindings import Binding
 from sandtrail.ledgers.book import Book, Ledger
 from sandtrail.ledgers.conversation import Answered, Conversation, ToolCall
 from sandtrail.ledgers.entries import Attempt, Effect, Origin, Page
-from sandtrail.ledgers.slots import id_kind, words_of
+from sandtrail.ledgers.naming import id_kind, words_of
 from sandtrail.ledgers.verbs import WRITES, verb_writes
 from sandtrail.ledgers.words import Access, Grade, OriginKind, Outcome
 from sandtrail.sandbox.interchange.recording import Tool

@@ -24,9 +24,9 @@ from sandtrail.ledgers.conversation import (
     Truncated,
     UserSaid,
 )
-from sandtrail.ledgers.facts import Fact, FactKind
 from sandtrail.ledgers.money import DECIMALS, amount_text
 from sandtrail.ledgers.provenance import Traced, Verdict
+from sandtrail.ledgers.records import Fact, FactKind
 from sandtrail.ledgers.specs import Form
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.sandbox.runner import Result

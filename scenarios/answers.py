@@ -13,10 +13,10 @@ from decimal import Decimal
 
 from sandtrail.ledgers.conversation import Decided, Reply
 from sandtrail.ledgers.findings import Finding
+from sandtrail.ledgers.folding import decimal_of
 from sandtrail.ledgers.provenance import Verdict
 from sandtrail.ledgers.resolve import Tracing
 from sandtrail.ledgers.specs import Form, Slot
-from sandtrail.ledgers.surface import decimal_of
 from sandtrail.ledgers.totals import is_price
 from sandtrail.ledgers.trajectory import Trajectory
 from sandtrail.scenarios.days import Day, dates

@@ -16,9 +16,9 @@ from datetime import date, datetime
 from typing import Any
 
 from sandtrail.ledgers.conversation import Answered, Truncated, UserSaid
-from sandtrail.ledgers.facts import FactKind
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.provenance import Traced, Verdict
+from sandtrail.ledgers.records import FactKind
 from sandtrail.ledgers.resolve import provenance
 from sandtrail.ledgers.specs import SYMBOL, Slot, kind_of
 from sandtrail.ledgers.trajectory import Made, Trajectory
