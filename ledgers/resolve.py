@@ -16,6 +16,7 @@ from sandtrail.ledgers.conversation import Briefed, Truncated
 from sandtrail.ledgers.folding import fold, key_of, plain
 from sandtrail.ledgers.identity import Identical
 from sandtrail.ledgers.languages import PACKS
+from sandtrail.ledgers.lookup import stood
 from sandtrail.ledgers.naming import id_kind, kind_word, words_of
 from sandtrail.ledgers.near import nearest
 from sandtrail.ledgers.origins import ENTITIES, Asked, Known, propagated, read_of, schema_says, where
@@ -69,6 +70,11 @@ class Tracing:
         return resolved(
             self.known, Asked(self.known.facts.calls + 1, "", "", value, slot, Told(), step, writes=False)
         )
+
+    def stood(self, value: Any, slot: Slot, step: int) -> bool:
+        """Whether a value stood anywhere by a step, as it is or in another form; nothing is computed."""
+        asked = Asked(self.known.facts.calls + 1, "", "", value, slot, Told(), step, writes=False)
+        return bool(stood(self.known, asked)[0])
 
     def all(self) -> Iterator[Traced]:
         for made in self._trajectory.made:

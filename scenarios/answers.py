@@ -75,7 +75,7 @@ def _unsupported(tracing: Tracing, text: str, step: int) -> Iterator[tuple[str, 
 
 
 def _stood(tracing: Tracing, value: object, slot: Slot, step: int) -> bool:
-    return tracing.of(value, slot, step).verdict in _SUPPORTED
+    return tracing.stood(value, slot, step) or tracing.of(value, slot, step).verdict in _SUPPORTED
 
 
 def _day_stood(tracing: Tracing, day: Day, step: int) -> bool:
@@ -93,8 +93,7 @@ def _without_source(tracing: Tracing, said: Sequence[Amount], step: int) -> list
     good: set[Decimal] = set()
     left: list[Amount] = []
     for one in said[:_MOST]:
-        value = int(one.value) if one.value == one.value.to_integral_value() else float(one.value)
-        if _stood(tracing, value, Slot(form=Form.MONEY), step):
+        if tracing.stood(_number(one), _AMOUNT, step):
             good.add(one.value)
         else:
             left.append(one)
@@ -106,7 +105,14 @@ def _without_source(tracing: Tracing, said: Sequence[Amount], step: int) -> list
             break
         good |= {one.value for one in follow}
         left = [one for one in left if one not in follow]
-    return left
+    return [one for one in left if tracing.of(_number(one), _AMOUNT, step).verdict not in _SUPPORTED]
+
+
+_AMOUNT = Slot(form=Form.MONEY)
+
+
+def _number(amount: Amount) -> int | float:
+    return int(amount.value) if amount.value == amount.value.to_integral_value() else float(amount.value)
 
 
 def _amounts_seen(tracing: Tracing, step: int) -> set[Decimal]:

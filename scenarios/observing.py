@@ -133,6 +133,7 @@ def _repeats(one: Made, other: Made) -> bool:
 _HAVE = r"\b(?:I(?:'ve| have)|ha(?:s|ve)(?: now| just)? been)(?: (?:now|just|already|also|successfully))*"
 """A plain claim begins so: "I have ...", "has been ...". What "was done" may be anybody's deed."""
 
+_CLAIMS = re.compile(_HAVE, re.IGNORECASE)
 _HANDED = re.compile(r"human|hand_?over|hand_?off|escalat|transfer", re.IGNORECASE)
 
 
@@ -141,7 +142,7 @@ def _claimed_undone(contract: Contract, trajectory: Trajectory) -> Iterator[Find
 
     A transcript shows every call there was, so this much it can tell; which of several writes a sentence means, it cannot.
     """
-    if trajectory.ledger.grade is not Grade.CLAIMED:
+    if trajectory.ledger.grade is not Grade.CLAIMED or not any(map(_CLAIMS.search, trajectory.replies())):
         return
     record = Record(contract, trajectory)
     handed = {
