@@ -51,9 +51,12 @@ def _said_otherwise(known: Known, asked: Asked) -> tuple[Fact, ...]:
     """Where the user said in words what a result holds as it was sent: both are sources."""
     if asked.slot.form not in _SAID_OTHERWISE:
         return ()
-    said = (fact for _, facts in forms(known, asked) for fact in facts if fact.kind is FactKind.USER)
-    first = next(said, None)
-    return (first,) if first is not None else ()
+    kept = (asked.key, asked.slot.unit, asked.slot.form, _currency(asked), asked.step)
+    if kept not in known.read.said:  # a day is asked for again and again
+        said = (fact for _, facts in forms(known, asked) for fact in facts if fact.kind is FactKind.USER)
+        first = next(said, None)
+        known.read.said[kept] = (first,) if first is not None else ()
+    return known.read.said[kept]
 
 
 def as_it_is(known: Known, asked: Asked) -> Sources:

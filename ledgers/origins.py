@@ -55,10 +55,12 @@ class Asked:
 
 
 class Read:
-    """What is read of one conversation once, for all who ask: its facts, and when first asked its rows and prices."""
+    """What is read of one conversation once, for all who ask: its facts, and when first asked its
+    rows, and what the user said in words of values that results hold."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.facts = Facts.of(conversation)
+        self.said: dict[tuple[object, ...], tuple[Fact, ...]] = {}
 
     @cached_property
     def rows(self) -> Rows:

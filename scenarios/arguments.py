@@ -117,7 +117,7 @@ def _wrong_value(
     wanted = one.value
     if equal(wanted, shown, compare=one.compare):
         return None
-    said = f"{one.tool}.{one.name} is {shown!r}, wanted {wanted!r}"
+    said = f"{one.tool}.{one.name} is {_word(shown)}, wanted {_word(wanted)}"
     scale = scaled(wanted, shown)
     if scale is not None and (
         one.currency or fact_of(trajectory, made).slots.get(one.name, Slot()).unit == "minor"
@@ -126,6 +126,10 @@ def _wrong_value(
     if _is_old(trajectory, made, shown):
         return Finding("provenance.stale", at, f"{said}: that was so before, and has changed since")
     return Finding(_time_code(wanted, shown), at, said)
+
+
+def _word(value: object) -> str:
+    return "null" if value is None else repr(value)
 
 
 def _wrong_entity(

@@ -12,19 +12,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sandtrail.ledgers.conversation import Calls, UserSaid
+from sandtrail.ledgers.conversation import Answered, Calls, Decided, Reply, UserSaid
 from sandtrail.ledgers.findings import Finding
 from sandtrail.ledgers.trajectory import Made, Trajectory
 from sandtrail.ledgers.words import Grade, Outcome
-from sandtrail.scenarios.acts import Frame
+from sandtrail.scenarios.acts import Frame, read
 from sandtrail.scenarios.answers import answers
 from sandtrail.scenarios.arguments import arguments, tenants
 from sandtrail.scenarios.canonical import equal
 from sandtrail.scenarios.claims import acts
 from sandtrail.scenarios.contract import Contract, WantedEffect
 from sandtrail.scenarios.effects import committed
-from sandtrail.scenarios.evidence import Record
 from sandtrail.scenarios.judge import Verdict, sorted_findings
+from sandtrail.scenarios.lexicon import LEXICON
+from sandtrail.scenarios.mentions import plain, sentences, unquoted
 from sandtrail.scenarios.offered import fact_of, offer_of
 from sandtrail.scenarios.recovery import Recovered, Recovery
 from sandtrail.scenarios.retries import retries
@@ -54,7 +55,7 @@ def observe(trajectory: Trajectory, /) -> Verdict:
         *endings(contract, trajectory),
         *retries(contract, trajectory),
         *acts(contract, trajectory),
-        *_claimed_undone(contract, trajectory),
+        *_claimed_undone(trajectory),
         *answers(trajectory),
         *_although_read_only(trajectory),
         *_twice(trajectory),
@@ -133,37 +134,55 @@ def _repeats(one: Made, other: Made) -> bool:
 _HAVE = r"\b(?:I(?:'ve| have)|ha(?:s|ve)(?: now| just)? been)(?: (?:now|just|already|also|successfully))*"
 """A plain claim begins so: "I have ...", "has been ...". What "was done" may be anybody's deed."""
 
-_CLAIMS = re.compile(_HAVE, re.IGNORECASE)
+_CLAIMS = re.compile(_HAVE.replace("'", "['\u2019]"), re.IGNORECASE)
 _HANDED = re.compile(r"human|hand_?over|hand_?off|escalat|transfer", re.IGNORECASE)
 
 
-def _claimed_undone(contract: Contract, trajectory: Trajectory) -> Iterator[Finding]:
+def _claimed_undone(trajectory: Trajectory) -> Iterator[Finding]:
     """Acts that a reply plainly claims although no write at all had been carried out by then.
 
     A transcript shows every call there was, so this much it can tell; which of several writes a sentence means, it cannot.
     """
-    if trajectory.ledger.grade is not Grade.CLAIMED or not any(map(_CLAIMS.search, trajectory.replies())):
+    if trajectory.ledger.grade is not Grade.CLAIMED:
         return
-    record = Record(contract, trajectory)
-    handed = {
-        made.step.index
-        for made in trajectory.made
-        if _HANDED.search(made.call.tool) and made.answered is not None and not made.answered.is_error
+    handed = False
+    at = _places(trajectory)
+    for index, message in enumerate(trajectory.conversation):
+        if isinstance(message, Answered) and not message.is_error:
+            if message.attempt is not None:
+                return  # from here on something was done, and words may mean that
+            handed = handed or _HANDED.search(message.call.tool) is not None
+        elif index in at:
+            for sentence, families in _claims_in(at[index][1]):
+                if not (handed and "handoff" in families):
+                    kind = " or ".join(sorted(families))
+                    reason = f"{sentence[:200]!r} claims an act ({kind}), and no write had been carried out by then"
+                    yield Finding("claim.unsupported", at[index][0], reason, grade=Grade.CLAIMED)
+
+
+def _places(trajectory: Trajectory) -> dict[int, tuple[str, str]]:
+    """The replies by their place in the conversation: their name and text."""
+    found = [
+        (index, message.decision.text)
+        for index, message in enumerate(trajectory.conversation)
+        if isinstance(message, Decided) and isinstance(message.decision, Reply)
+    ]
+    return {
+        index: ("final" if number == len(found) else f"reply {number}", text)
+        for number, (index, text) in enumerate(found, start=1)
     }
-    for one in record.replies:
-        if any(deed.index is not None and deed.index < one.index for deed in record.deeds):
-            return  # from here on something was done, and words may mean that
-        for sentence, said in one.lines:
-            plain = [act for act in said if act.frame is Frame.CLAIMED and _is_plain(sentence, act.word)]
-            families = {name for act in plain for name in act.families}
-            if "handoff" in families and any(index < one.index for index in handed):
-                continue
+
+
+def _claims_in(text: str) -> Iterator[tuple[str, set[str]]]:
+    """The sentences that plainly claim an act, and which."""
+    if not _CLAIMS.search(text):
+        return
+    for sentence in sentences(plain(unquoted(text))):
+        if _CLAIMS.search(sentence):
+            acts = [act for act in read(sentence, LEXICON) if act.frame is Frame.CLAIMED]
+            families = {name for act in acts if _is_plain(sentence, act.word) for name in act.families}
             if families:
-                kind = " or ".join(sorted(families))
-                reason = (
-                    f"{sentence[:200]!r} claims an act ({kind}), and no write had been carried out by then"
-                )
-                yield Finding("claim.unsupported", one.at, reason, grade=Grade.CLAIMED)
+                yield sentence, families
 
 
 def _is_plain(sentence: str, verb: str) -> bool:

@@ -23,9 +23,9 @@ def scripts_of(scenario: Scenario) -> list[str]:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=[scenario.id for scenario in SCENARIOS])
 def test_findings_and_origins_are_the_same_under_every_seed_and_both_styles(scenario: Scenario) -> None:
-    """The reference run under every seed; each flawed one under a seed of its own in each style."""
+    """The reference run under every seed; each flawed one in both styles."""
     for number, name in enumerate(scripts_of(scenario)):
-        seeds = SEEDS if number == 0 else (number, number + 100)
+        seeds = SEEDS if number == 0 else (number,)
         told = set[tuple[object, ...]]()
         for style in STYLES:
             for seed in seeds:
