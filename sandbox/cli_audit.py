@@ -22,6 +22,10 @@ from sandtrail.sandbox.trail import STYLES, WORDS, Line, counted, cut, padded, s
 MOST_ROWS = 60
 """So many runs stand in the table; passing ones beyond it are only counted."""
 
+UNJUDGED = frozenset({Overall.INVALID_INPUT, Overall.HARNESS_FAULT, Overall.NOT_EVALUABLE})
+"""Verdicts that say nothing of the agent: the table says why."""
+
+_SHOWN, _LONGEST = 5, 400
 _WORST = (
     Overall.FAIL,
     Overall.INVALID_INPUT,
@@ -44,6 +48,7 @@ class Row:
     calls: int
     arguments: int
     ungrounded: int
+    reason: str = ""
 
 
 @dataclass
@@ -62,13 +67,15 @@ class Totals:
         self.origins.update(str(one.verdict) for one in given)
         self.codes.update((one.severity.rank, one.code) for one in run.findings)
         self.formats[run.recording.format] += 1
-        self.grades[str(run.grade)] += 1
+        if run.trajectory is not None:
+            self.grades[str(run.grade)] += 1
         worst = run.findings[0] if run.findings else None
         said = worst.code if worst else ""
         calls = len(run.trajectory.made) if run.trajectory else 0
         ungrounded = sum(not one.grounded for one in given)
         rank = worst.severity.rank if worst else -1
-        self.rows.append(Row(run.id, run.overall, rank, said, calls, len(given), ungrounded))
+        reason = str(worst)[:_LONGEST] if worst is not None and run.overall in UNJUDGED else ""
+        self.rows.append(Row(run.id, run.overall, rank, said, calls, len(given), ungrounded, reason))
 
     @property
     def code(self) -> int:
@@ -196,6 +203,13 @@ def table(totals: Totals, files: str) -> Iterator[Line]:
         severity = list(STYLES)[::-1][rank]
         yield Line(cut(f"{count:>5}  {severity:<9}{code}"), STYLES[severity])
     if totals.codes:
+        yield Line("")
+    unjudged = [row for row in rows if row.reason]
+    for row in unjudged[:_SHOWN]:
+        yield from wrapped(f"{row.id[common:]}: {row.reason}", "  ", "    ", "bold magenta")
+    if len(unjudged) > _SHOWN:
+        yield Line(f"  ... and {len(unjudged) - _SHOWN} more", "dim")
+    if unjudged:
         yield Line("")
     total = sum(totals.origins.values())
     said = " · ".join(f"{name.replace('_', ' ')} {count}" for name, count in totals.origins.most_common())

@@ -93,9 +93,20 @@ def test_what_is_no_transcript_is_told_and_no_traceback(
     (tmp_path / "broken.json").write_bytes(b"\xff\xfe{")
     code, out, err = printed(capsys, "audit", str(tmp_path / "broken.json"))
     assert (code, "Traceback" not in out + err) == (2, True)
+    assert "broken: major wire.unreadable" in out
+    assert "evidence" not in out
     code, out, err = printed(capsys, "audit", str(tmp_path / "missing.json"))
     assert code == 2
     assert "missing.json" in out + err
+
+
+def test_why_runs_were_not_judged_is_told_for_the_first_of_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "odd.jsonl").write_text("\n".join(["nonsense"] * 7), encoding="utf-8")
+    code, out, _ = printed(capsys, "audit", str(tmp_path / "odd.jsonl"))
+    assert (code, out.count("major wire.unreadable  at")) == (2, 5)
+    assert "  ... and 2 more" in out
 
 
 def test_escapes_in_a_transcript_are_spelled_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
