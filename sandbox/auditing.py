@@ -28,6 +28,7 @@ from sandtrail.ledgers.verbs import verb_writes
 from sandtrail.ledgers.words import Access, Grade, Overall
 from sandtrail.sandbox.claimed import claimed_ledger, writes_of
 from sandtrail.sandbox.interchange.recording import Recording, Tool
+from sandtrail.sandbox.redaction import redacted
 from sandtrail.sandbox.reported import BadLines, reported_ledger
 from sandtrail.scenarios.judge import Verdict, judge
 from sandtrail.scenarios.observing import observe
@@ -104,7 +105,12 @@ class AuditedRun:
             "overall": str(self.overall),
             "first_decision": self.first_decision,
             "findings": [
-                {"code": one.code, "at": one.at, "severity": str(one.severity), "reason": one.reason}
+                {
+                    "code": one.code,
+                    "at": one.at,
+                    "severity": str(one.severity),
+                    "reason": redacted(one.reason),
+                }
                 for one in self.findings
             ],
             "effects": {**self.effects, "grade": str(self.grade)},

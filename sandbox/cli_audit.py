@@ -16,6 +16,7 @@ from sandtrail.sandbox.auditing import AuditedRun, audited, is_named
 from sandtrail.sandbox.cli import EXIT_CODES, UsageError, print_lines
 from sandtrail.sandbox.interchange.sources import recordings
 from sandtrail.sandbox.interchange.tools import BadTools
+from sandtrail.sandbox.redaction import redacted
 from sandtrail.sandbox.summary import OTHERS
 from sandtrail.sandbox.trail import STYLES, WORDS, Line, counted, cut, padded, steps, told, wrapped
 
@@ -74,7 +75,7 @@ class Totals:
         calls = len(run.trajectory.made) if run.trajectory else 0
         ungrounded = sum(not one.grounded for one in given)
         rank = worst.severity.rank if worst else -1
-        reason = str(worst)[:_LONGEST] if worst is not None and run.overall in UNJUDGED else ""
+        reason = redacted(str(worst))[:_LONGEST] if worst is not None and run.overall in UNJUDGED else ""
         self.rows.append(Row(run.id, run.overall, rank, said, calls, len(given), ungrounded, reason))
 
     @property
@@ -132,7 +133,13 @@ def _page(runs: Iterable[AuditedRun], options: argparse.Namespace) -> int:
 
 
 def page(run: AuditedRun) -> Iterator[Line]:
-    """All that is to be said of one run: head, conversation with origins, findings, and what the evidence is worth."""
+    """All that is to be said of one run, without what looks like a key."""
+    for line in _page_lines(run):
+        yield Line(redacted(line.text), line.style)
+
+
+def _page_lines(run: AuditedRun) -> Iterator[Line]:
+    """Head, conversation with origins, findings, and what the evidence is worth."""
     word, style = _word(run.overall)
     worst = f"  {run.findings[0].code}" if run.findings else ""
     yield Line(cut(f"{padded(run.id, 40)}{word}{worst}"), style)

@@ -118,6 +118,16 @@ def test_escapes_in_a_transcript_are_spelled_out(capsys: pytest.CaptureFixture[s
         assert "\x1b" not in out
 
 
+def test_keys_in_a_transcript_are_not_printed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    key = "sk-ant-api03-abcdefgh12345678"
+    write(
+        tmp_path, "keyed.json", [said("user", f"My key is {key}."), called("a", "list_payments", order=key)]
+    )
+    for more in ([], ["--run", "keyed"], ["--json"]):
+        _, out, _ = printed(capsys, "audit", str(tmp_path), *more)
+        assert key not in out
+
+
 def test_many_runs_are_counted_beyond_the_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
     line = json.dumps({"format": "anthropic", "tools": TOOLS, "messages": GOOD})
