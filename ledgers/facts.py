@@ -36,6 +36,8 @@ DEEPEST = 60
 """Results are read to this depth; what is nested deeper is one text."""
 
 
+_ARGUMENT, _RESULT = FactKind.ARGUMENT, FactKind.RESULT
+_HOLDERS = (dict, list)  # a union would be made anew for every leaf
 _MOST_WORDS = 60
 
 
@@ -126,7 +128,7 @@ class Facts:
         kind = FactKind.ERROR if answered.is_error else FactKind.RESULT
         root = Record(number, answered.call.tool, "", None, {}, self.steps)
         value = parsed(answered.text)
-        if isinstance(value, dict | list):
+        if isinstance(value, _HOLDERS):
             self._walk(value, kind, root, "", 0)
         else:
             self._leaf(kind, value if value is not None else "", root, "")
@@ -153,7 +155,7 @@ class Facts:
         items: list[Any] = value
         holder = Record(parent.call, parent.tool, pointer, parent, {}, parent.since)
         for place, item in enumerate(items):
-            if isinstance(item, dict | list):
+            if isinstance(item, _HOLDERS):
                 self._walk(item, kind, parent, f"{pointer}/{place}", depth + 1)
             else:
                 self._leaf(kind, item, holder, str(place))
@@ -162,12 +164,12 @@ class Facts:
         self, fields: dict[str, Any], kind: FactKind, parent: Record, pointer: str, depth: int
     ) -> None:
         record = Record(parent.call, parent.tool, pointer, parent, fields, parent.since)
-        if kind is not FactKind.ARGUMENT:
+        if kind is not _ARGUMENT:
             self.records.append(record)
         for name, item in fields.items():
             key = str(name)
             step = key.replace("~", "~0").replace("/", "~1") if "/" in key or "~" in key else key
-            if not isinstance(item, dict | list):
+            if not isinstance(item, _HOLDERS):
                 if len(key) < 5 and key.isupper():  # {"SFO": "San Francisco"}
                     self._add(key.lower(), Fact(kind, key, parent.since, record, step))
                 self._leaf(kind, item, record, step)
@@ -178,17 +180,20 @@ class Facts:
 
     def _leaf(self, kind: FactKind, value: Any, record: Record, key: str) -> None:
         if isinstance(value, str):
-            text = fold(value)
-            if not text:
-                return
-            if not value.isalnum() and not value.replace("_", "").isalnum():
-                kind = self._running(kind, value, text, record, key)
+            if value.isascii() and (value.isalnum() or value.replace("_", "").isalnum()):
+                text = value.lower()
+            else:
+                text = fold(value)
+                if not text:
+                    return
+                if not value.isalnum():
+                    kind = self._running(kind, value, text, record, key)
         else:
             found = key_of(value)
             if found is None:
                 return
             text = found
-            if kind is not FactKind.ARGUMENT and not isinstance(value, bool):
+            if kind is not _ARGUMENT and not isinstance(value, bool):
                 self.numeric.append(Fact(kind, value, record.since, record, key))
         fact = Fact(kind, value, record.since, record, key)
         held = self._leaves.get(text)
@@ -199,14 +204,14 @@ class Facts:
 
     def _running(self, kind: FactKind, value: str, text: str, record: Record, key: str) -> FactKind:
         """A leaf of more than one word, in which others may stand; a stranger's text is planted."""
-        if kind is FactKind.RESULT and key.lower() in _STRANGERS:
+        if kind is _RESULT and key.lower() in _STRANGERS:
             kind = FactKind.PLANTED
         long = Text(kind, value, record.since, record, key, len(self._texts))
         long.folded = text
         self._texts.append(long)
         if not text.isascii():
             self._twins(long)
-        if kind is not FactKind.ARGUMENT and value[0].isdigit():
+        if kind is not _ARGUMENT and value[0].isdigit():
             if _PRICE.fullmatch(value):
                 self.numeric.append(Fact(kind, value, record.since, record, key))
             elif len(value) >= 16 and _INSTANT.match(value):

@@ -16,6 +16,7 @@ _WIDE = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe
 _NARROW = str.maketrans({"å": "a", "ø": "o", "æ": "ae", "đ": "d", "ł": "l"})
 
 
+_MOST_BITS = 133  # forty digits: longer ones take long to write, and nobody writes them
 _LARGEST = Decimal(10) ** 15
 
 
@@ -58,7 +59,7 @@ def key_of(value: object) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(value) if -(10**40) < value < 10**40 else "a very large number"
+        return str(value) if value.bit_length() < _MOST_BITS else "a very large number"
     if isinstance(value, float):
         number = decimal_of(value)
         return plain(number) if number is not None else str(value)
