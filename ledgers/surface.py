@@ -191,7 +191,7 @@ def _date(value: str, clock: Clock) -> Iterator[Rendered]:
     try:
         day = date.fromisoformat(value.strip()[:10])
     except ValueError:
-        yield from _text(value, Form.TOKEN, clock)
+        yield from _text(value, None, clock)  # no day at all, whatever it looks like: 2026-02-30
         return
     if len(value.strip()) > 10:
         yield from _time(value, clock)

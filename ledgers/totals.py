@@ -19,7 +19,7 @@ from sandtrail.ledgers.naming import is_count_word, is_money_word, words_of
 from sandtrail.ledgers.origins import Asked, Known
 from sandtrail.ledgers.records import Fact, Record
 
-_ROW = re.compile(r"(/.*?)/(\d+)/(.+)")
+_ROW = re.compile(r"(/.*?)/(\d{1,6})/(.+)")
 _LEVELS = 2
 """So many levels above a number its row may show its code: {"flight_number": ..., "prices": {"economy": ...}}."""
 

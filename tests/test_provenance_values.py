@@ -235,6 +235,7 @@ def test_days_are_found_as_people_say_them(text: str, day: str) -> None:
         ("tomorrow", "2026-03-02", "invented"),
         ("at once", "2026-03-02", "normalised"),
         ("whenever", "soon", "invented"),
+        ("whenever", "2026-02-30", "invented"),
     ],
 )
 def test_other_days_are_not(text: str, day: str, verdict: str) -> None:
