@@ -160,7 +160,8 @@ def audit(
     """Judge the transcripts in files, directories or globs.
 
     `tools` is a file of tool definitions for transcripts that carry none; `format` names the format, else it is detected.
-    Raises BadTools where that file is none, FileNotFoundError where a path names nothing.
+    Raises BadTools where that file is none, UnknownFormat where no reader has that name; a path that names nothing is a run
+    that cannot be judged.
     """
     from sandtrail.sandbox.interchange.sources import recordings  # noqa: PLC0415  with all its readers
 
