@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,13 @@ import pytest
 from sandtrail.fakes import SERVICES
 from sandtrail.fakes.image import compiled
 from sandtrail.ledgers.findings import CODES
+from sandtrail.ledgers.languages import Language
 from sandtrail.ledgers.provenance import Verdict
+from sandtrail.ledgers.specs import Form
+from sandtrail.ledgers.words import Grade
 from sandtrail.sandbox import load
 from sandtrail.sandbox.cli import main
+from sandtrail.sandbox.interchange.detect import FORMATS
 
 ROOT = Path(__file__).parent.parent
 MODULES = [
@@ -88,6 +93,14 @@ def test_yaml_blocks_are_scenarios(page: Path, number: int, block: str, tmp_path
     assert load(file).why
 
 
+def rows(page: str, heading: str) -> list[tuple[str, str]]:
+    """The first cell and the rest of each row of the table whose first column has this heading."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    found = re.search(rf"^\| {heading} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", text, re.MULTILINE)
+    assert found is not None, f"{page} has no table of {heading}"
+    return [(first, rest) for line in found[1].splitlines() for first, _, rest in [line[2:].partition(" | ")]]
+
+
 def test_the_docs_print_the_one_table_of_codes() -> None:
     page = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
     told = {tuple(line.split(" | ", 2)) for line in page.splitlines() if line.startswith("| `")}
@@ -96,13 +109,21 @@ def test_the_docs_print_the_one_table_of_codes() -> None:
 
 
 def test_the_docs_print_the_verdicts_of_provenance() -> None:
-    page = (ROOT / "docs" / "provenance.md").read_text(encoding="utf-8")
-    told = {
-        line.split("`")[1]: line.split(" | ")[1].startswith("yes")
-        for line in page.splitlines()
-        if line.startswith("| `")
-    }
-    assert told == {str(verdict): verdict.grounded for verdict in Verdict}
+    told = {first: rest.startswith("yes") for first, rest in rows("provenance.md", "verdict")}
+    assert told == {f"`{verdict}`": verdict.grounded for verdict in Verdict}
+
+
+@pytest.mark.parametrize(
+    ("page", "heading", "names"),
+    [
+        ("provenance.md", "form", set(Form)),
+        ("provenance.md", "field", {field.name for field in fields(Language)}),
+        ("audit.md", "format", set(FORMATS)),
+        ("audit.md", "grade", set(Grade)),
+    ],
+)
+def test_the_docs_print_whole_tables(page: str, heading: str, names: set[str]) -> None:
+    assert {name for first, _ in rows(page, heading) for name in re.findall(r"`(\w+)`", first)} == names
 
 
 @pytest.mark.parametrize("command", COMMANDS)
