@@ -30,6 +30,7 @@ from sandtrail.ledgers.surface import Clock
 from sandtrail.ledgers.trajectory import Made, ToolFact, Trajectory
 from sandtrail.ledgers.trees import as_object, leaves
 from sandtrail.ledgers.verbs import verb_writes
+from sandtrail.ledgers.words import Grade, Outcome
 
 _BLAMED = frozenset({Verdict.INVENTED, Verdict.NEAR_MISS, Verdict.SCHEMA_EXAMPLE, Verdict.UNSEEN_REAL})
 _NAMED = re.compile(r"[#\w][\w@.+-]*\w")
@@ -311,7 +312,9 @@ def _committed(ledger: Ledger, made: Made) -> bool:
         return False
     if answered.attempt is None:
         return not answered.is_error
-    return any(
-        page.attempt is not None and page.attempt.seq == answered.attempt and page.committed
-        for page in ledger.pages
-    )
+    page = next((one for one in ledger.pages if one.attempt and one.attempt.seq == answered.attempt), None)
+    if page is None or page.attempt is None:
+        return False
+    # books that are not ours hold no rows: what they say was carried out counts
+    told = ledger.grade is not Grade.PROVED and page.attempt.outcome is Outcome.OK
+    return page.committed or (told and bool(page.effects))

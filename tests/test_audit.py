@@ -93,6 +93,14 @@ def test_a_corrupted_id_fails_and_is_named(tmp_path: Path) -> None:
     assert traced.line == "refund_payment.payment_id = 'pay_7Q2M9XKB': a corrupted copy of pay_7Q2M9XKD"
 
 
+def test_what_was_carried_out_weighs_one_level_more(tmp_path: Path) -> None:
+    done = [*BAD[:4], answered("b", {"ok": True}), said("assistant", "It is on its way.")]
+    (finding,) = [found for found in one(tmp_path, done).findings if found.code == "provenance.near_miss"]
+    assert finding.severity == "critical"
+    (finding,) = [found for found in one(tmp_path, BAD).findings if found.code == "provenance.near_miss"]
+    assert finding.severity == "major"
+
+
 def test_the_json_has_the_promised_shape(tmp_path: Path) -> None:
     told = one(tmp_path, BAD).as_json()
     assert set(told) == {"id", "format", "overall", "first_decision", "findings", "effects", "provenance"}
